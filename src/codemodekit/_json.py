@@ -1,0 +1,106 @@
+"""JSON text and values, the one form in which data crosses every border of the system.
+
+Knows nothing of tools or programs. Everything above reads and writes JSON through these few functions, so that the
+rules (no NaN, no infinity, UTF-8 with escaped lone surrogates, one canonical form) hold in one place.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+__all__ = [
+    "ABSENT",
+    "MAX_DEPTH",
+    "Absent",
+    "JsonObject",
+    "JsonValue",
+    "canonical",
+    "digest",
+    "dumps",
+    "encode",
+    "loads",
+    "plain",
+]
+
+JsonValue = Any
+"""None, bool, int, float, str, a list of JSON values or a dict from str to JSON values."""
+
+JsonObject = Mapping[str, Any]
+"""A JSON object."""
+
+MAX_DEPTH: Final = 200
+"""Deepest nesting of a value that may cross a border; below the recursion bound of every parser it meets."""
+
+
+class Absent(enum.Enum):
+    """The type of ABSENT: "there is no value here", which JSON's null cannot say."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final = Absent.ABSENT
+
+_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_sorted = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def dumps(value: JsonValue) -> str:
+    """Compact JSON text.
+
+    Raises:
+        TypeError: a value that JSON has no form for.
+        ValueError: NaN, infinity or a cycle.
+        RecursionError: nesting far beyond MAX_DEPTH.
+    """
+    return _text(value)
+
+
+def encode(value: JsonValue) -> bytes:
+    """Compact JSON as UTF-8; a lone surrogate, which UTF-8 cannot carry, is written as its escape. Raises as dumps."""
+    try:
+        return _text(value).encode()
+    except UnicodeEncodeError:
+        return _ascii(value).encode("ascii")
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def loads(text: str | bytes) -> JsonValue:
+    """Parse JSON text (RFC 8259: no NaN, no infinity).
+
+    Raises:
+        ValueError: not JSON, or not UTF-8.
+        RecursionError: nested too deeply for the parser.
+    """
+    return _decode(text if isinstance(text, str) else text.decode())
+
+
+def canonical(value: JsonValue) -> bytes:
+    """The same bytes for equal values, whatever the order of their keys. Raises as dumps."""
+    return _sorted(value).encode("ascii")
+
+
+def digest(value: JsonValue) -> str:
+    """SHA-256 of the canonical form, 64 hexadecimal digits. Raises as dumps."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def plain(value: Any) -> JsonValue:
+    """A copy made of dict, list and scalars only, as JSON would carry it. Raises as dumps."""
+    return loads(dumps(value))

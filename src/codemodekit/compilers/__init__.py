@@ -1,0 +1,1 @@
+"""Compilers: one folder a language, each an implementation of `contracts.CodeCompiler`."""

@@ -1,0 +1,1 @@
+"""Sandboxes: one folder an engine, each an implementation of `contracts.CodeSandbox`."""
