@@ -1,0 +1,112 @@
+"""What a config says, as values. Nothing here reads a file or looks at the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from codemodekit.errors import ConfigurationError
+
+__all__ = [
+    "POLICY_NAMES",
+    "Config",
+    "ConfigError",
+    "PolicyChoice",
+    "PolicyRules",
+    "PythonSource",
+    "RemoteSource",
+    "Source",
+    "StdioSource",
+    "UnavailableSource",
+]
+
+
+class ConfigError(ConfigurationError):
+    """A config that cannot be used: one line with the file, the key and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdioSource:
+    """An MCP server that is started as a child process."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path | None = None
+    mode: str = "auto"
+    """`auto`, or the one protocol era to speak."""
+    output_mismatch: Literal["error", "warn"] = "error"
+    connect_timeout_s: float = 30.0
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values that must never be shown to a program, a model or a reader of logs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSource:
+    """An MCP server that is reached by URL, over Streamable HTTP or the older SSE transport."""
+
+    name: str
+    transport: Literal["http", "sse"]
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    mode: str = "auto"
+    output_mismatch: Literal["error", "warn"] = "error"
+    connect_timeout_s: float = 30.0
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonSource:
+    """Python functions, found at `module:attribute`."""
+
+    name: str
+    module: str
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnavailableSource:
+    """A source that cannot be started as configured; the others can."""
+
+    name: str
+    reason: str
+    """For people and models: names a missing variable, never a value."""
+
+
+Source: TypeAlias = StdioSource | RemoteSource | PythonSource | UnavailableSource
+
+POLICY_NAMES: Final = ("allow-all", "read-only", "deny-all")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRules:
+    """Declarative rules, not yet understood: `policy.policy_rules` says whether they are sound."""
+
+    rules: tuple[Any, ...]
+    origin: str
+    """The file and key they stand at, for messages."""
+
+
+PolicyChoice: TypeAlias = Literal["allow-all", "read-only", "deny-all"] | PolicyRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A whole config. With nothing given it has no sources and no policy."""
+
+    sources: tuple[Source, ...] = ()
+    """In the order of the file; names are unique."""
+    policy: PolicyChoice | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """The limits the config sets, under their camelCase names; checked."""
+    search: bool = True
+    """Whether `search_tools` is offered beside `run_typescript`."""
+    files: tuple[Path, ...] = ()
+    """Where it was read from."""
+    notes: tuple[str, ...] = ()
+    """What was passed over, one line each."""
+    import_folders: tuple[Path, ...] = ()
+    """Where Python sources are looked for besides the import path."""
