@@ -71,11 +71,7 @@ def read_config(path: Path, *, environment: Mapping[str, str]) -> Config:
     root = Node(str(path), "", parse_file(path))
     root.only(TOP_KEYS)
     folder = path.resolve().parent
-    servers = _sources(
-        root,
-        ("mcpServers", "servers"),
-        lambda node: read_server(node, node.key, environment=environment, folder=folder),
-    )
+    servers = _sources(root, ("mcpServers", "servers"), partial(read_server, environment=environment, folder=folder))
     python = _sources(root, ("python",), partial(read_python_source, environment=environment))
     policy, search = root.get("policy"), root.get("search")
     return Config(
