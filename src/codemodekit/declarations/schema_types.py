@@ -1,0 +1,424 @@
+"""From one JSON Schema to TypeScript types: a root shape and the named types it refers to.
+
+The types are a conservative projection: a value the schema accepts fits the type, except that an object schema which
+does not forbid further properties still becomes a plain interface, so that a misspelt property is an error for the
+program's author. That holds for inputs and outputs alike: a result may carry more than its type says, but reading a
+property the source never declared is more often a mistake than knowledge. `not`, `if`, `contains` and whatever else
+TypeScript has no words for only ever leave the type wider. A keyword such as `properties` without `type` is read as
+"an object", which is what its authors mean.
+
+Works on any value whatsoever: depth, number of subschemas, size of enumerations are bounded, and what is beyond becomes
+`unknown` with a comment that says so. Knows nothing of tools.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from codemodekit._json import JsonObject
+from codemodekit.declarations.comments import preview, safe, schema_comment
+from codemodekit.declarations.documents import Document, Target
+from codemodekit.declarations.names import quote
+from codemodekit.declarations.shapes import (
+    BOOLEAN,
+    NEVER,
+    NULL,
+    NUMBER,
+    OPEN_OBJECT,
+    STRING,
+    UNKNOWN,
+    ArrayOf,
+    Key,
+    Keyword,
+    Literal,
+    Member,
+    ObjectOf,
+    Reference,
+    Shape,
+    TupleOf,
+    intersection,
+    union,
+)
+from codemodekit.declarations.soundness import make_sound
+
+__all__ = ["Bounds", "NamedType", "SchemaTypes", "convert"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much of one schema is shown."""
+
+    subschemas: int = 6_000
+    """Subschemas that are converted, in the order of their appearance, nearest to the root first."""
+    depth: int = 20
+    """Nesting within one type."""
+    literals: int = 120
+    """Values of one enumeration."""
+    literal_text: int = 4_000
+    """Characters of all values of one enumeration."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType:
+    """A referenced type; `hint` is the word its document has for it."""
+
+    key: Key
+    hint: str
+    shape: Shape
+    doc: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaTypes:
+    """What a schema became."""
+
+    root: Shape
+    named: tuple[NamedType, ...]
+    """In the order in which they are first mentioned."""
+
+
+def convert(schema: Any, bounds: Bounds | None = None) -> SchemaTypes:
+    """The types of a schema; never raises for anything it holds."""
+    return make_sound_types(_Conversion(Document(schema), bounds or Bounds()).run())
+
+
+def make_sound_types(types: SchemaTypes) -> SchemaTypes:
+    """The same types without what the TypeScript compiler refuses to resolve."""
+    root, shapes = make_sound(types.root, {one.key: one.shape for one in types.named})
+    return SchemaTypes(root, tuple(replace(one, shape=shapes[one.key]) for one in types.named))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a document a subschema stands."""
+
+    base: str
+    depth: int = 0
+    types: frozenset[str] | None = None
+    """What the schemas around it, which apply to the same value, say the value's type is."""
+    properties: JsonObject = field(default_factory=dict)
+    """The properties they declare."""
+
+    def inside(self) -> _Place:
+        """For a part of the value."""
+        return _Place(self.base, self.depth + 1)
+
+
+_JSON_TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
+_SCALARS: Final[Mapping[str, Shape]] = {
+    "string": STRING,
+    "number": NUMBER,
+    "integer": NUMBER,
+    "boolean": BOOLEAN,
+    "null": NULL,
+}
+_OBJECT_KEYWORDS: Final = ("properties", "required", "additionalProperties", "patternProperties", "propertyNames")
+_ARRAY_KEYWORDS: Final = ("items", "prefixItems", "additionalItems")
+_IN_PLACE: Final = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
+_TOO_DEEP: Final = Keyword("unknown", "nested too deeply to show")
+_TOO_MUCH: Final = Keyword("unknown", "too large to show")
+_ELSEWHERE: Final = Keyword("unknown", "refers to something outside of its schema")
+_SAFE_INTEGER: Final = 2**53
+_MOST_INDEX_TYPES: Final = 5
+_LONGEST_NAME: Final = 1_000
+
+
+class _Conversion:
+    def __init__(self, document: Document, bounds: Bounds) -> None:
+        self._document = document
+        self._bounds = bounds
+        self._left = bounds.subschemas
+        self._known: set[Key] = set()
+        self._waiting: deque[tuple[Key, Target]] = deque()
+
+    def run(self) -> SchemaTypes:
+        # Referenced types wait in a queue instead of being converted where they are mentioned: no recursion however
+        # long a chain of references is, and when the budget ends it is the remotest types that are missing.
+        root = self._shape(self._document.root, _Place(""))
+        named = []
+        while self._waiting:
+            key, target = self._waiting.popleft()
+            shape = self._shape(target.schema, _Place(target.base))
+            named.append(NamedType(key, target.name, shape, schema_comment(target.schema)))
+        return SchemaTypes(root, tuple(named))
+
+    # --- one schema ---------------------------------------------------------------------------------------------------
+
+    def _shape(self, schema: Any, place: _Place) -> Shape:
+        if schema is False:
+            return NEVER
+        if not isinstance(schema, Mapping) or not schema:
+            return UNKNOWN
+        if place.depth > self._bounds.depth:
+            return _TOO_DEEP
+        if self._left <= 0:
+            return _TOO_MUCH
+        self._left -= 1
+        place = replace(place, base=self._document.base_within(schema, place.base))
+        parts = self._references(schema, place)
+        if not parts or self._document.siblings_count:
+            parts += self._own_parts(schema, place)
+        shape = intersection(parts)
+        return union((shape, NULL)) if schema.get("nullable") is True else shape
+
+    def _own_parts(self, schema: JsonObject, place: _Place) -> list[Shape]:
+        types = _types(schema, place)
+        parts = [self._own(schema, types, place)]
+        branch = replace(
+            place, depth=place.depth + 1, types=types, properties={**place.properties, **_mapping(schema, "properties")}
+        )
+        parts += (self._shape(part, branch) for part in _sequence(schema, "allOf"))
+        for keyword in ("anyOf", "oneOf"):
+            if choices := _sequence(schema, keyword):
+                parts.append(union(self._shape(choice, branch) for choice in choices))
+        return parts
+
+    def _own(self, schema: JsonObject, types: frozenset[str] | None, place: _Place) -> Shape:
+        if "const" in schema:
+            return self._values([schema["const"]], types)
+        if isinstance(values := schema.get("enum"), Sequence) and not isinstance(values, str):
+            return self._values(values, types)
+        if types is None:
+            return UNKNOWN
+        declared = "type" in schema
+        if not declared and not any(keyword in schema for keyword in (*_OBJECT_KEYWORDS, *_ARRAY_KEYWORDS)):
+            return UNKNOWN
+        return union(self._typed(name, schema, place) for name in _JSON_TYPES if name in types)
+
+    def _typed(self, name: str, schema: JsonObject, place: _Place) -> Shape:
+        if name == "object":
+            return self._object(schema, place)
+        if name == "array":
+            return self._array(schema, place)
+        return _SCALARS[name]
+
+    # --- references ---------------------------------------------------------------------------------------------------
+
+    def _references(self, schema: JsonObject, place: _Place) -> list[Shape]:
+        parts = []
+        if "$ref" in schema:
+            parts.append(self._reference(self._document.resolve(schema["$ref"], place.base)))
+        if "$dynamicRef" in schema:
+            target = self._document.resolve_dynamic(schema["$dynamicRef"])
+            parts.append(UNKNOWN if target is None else self._reference(target))
+        if "$recursiveRef" in schema:
+            parts.append(self._reference(self._document.resolve("#", place.base)))
+        return parts
+
+    def _reference(self, target: Target | None) -> Shape:
+        if target is None:
+            return _ELSEWHERE
+        if not isinstance(target.schema, Mapping):
+            return NEVER if target.schema is False else UNKNOWN
+        if (scalar := _scalar(target.schema)) is not None:
+            return scalar
+        key = (id(target.schema), target.base)
+        if key not in self._known:
+            if self._left <= 0:
+                return _TOO_MUCH
+            self._known.add(key)
+            self._waiting.append((key, target))
+        return Reference(key)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def _values(self, values: Sequence[Any], types: frozenset[str] | None) -> Shape:
+        fitting = [value for value in values[: 10 * self._bounds.literals] if types is None or _is_any(value, types)]
+        if len(values) > 10 * self._bounds.literals:
+            return _many(values, fitting, types)
+        shape = union(_literal(value) for value in fitting)
+        shown = 0
+        for value in fitting:
+            shown += len(value) + 4 if isinstance(value, str) else 12
+        if len(fitting) > self._bounds.literals or shown > self._bounds.literal_text:
+            return _many(values, fitting, types)
+        return shape
+
+    # --- objects ------------------------------------------------------------------------------------------------------
+
+    def _object(self, schema: JsonObject, place: _Place) -> Shape:
+        properties = _mapping(schema, "properties")
+        names = _sequence(schema, "required")
+        required = {name for name in names if isinstance(name, str)}
+        members: list[Member] = []
+        for name, part in properties.items():
+            if self._left <= 0 or len(name) > _LONGEST_NAME:
+                return ObjectOf(tuple(members), UNKNOWN, f"{len(properties) - len(members)} more properties, not shown")
+            members.append(Member(name, self._shape(part, place.inside()), name in required, self._doc(part, place)))
+        index, index_key = self._index(schema, members, place)
+        for name in names:
+            if name in required and name not in properties and len(name) <= _LONGEST_NAME and self._left > 0:
+                required.discard(name)
+                members.append(self._required_only(name, index, place))
+        if not members and index is None:
+            return OPEN_OBJECT
+        return ObjectOf(tuple(members), index, index_key=index_key)
+
+    def _required_only(self, name: str, index: Shape | None, place: _Place) -> Member:
+        self._left -= 1
+        part = place.properties.get(name)
+        if part is None:
+            return Member(name, UNKNOWN if index in (None, NEVER) else index, True)
+        return Member(name, self._shape(part, place.inside()), True, self._doc(part, place))
+
+    def _index(self, schema: JsonObject, members: list[Member], place: _Place) -> tuple[Shape | None, str]:
+        """What properties that are not named may be."""
+        patterns = _mapping(schema, "patternProperties")
+        more = schema.get("additionalProperties")
+        if more is None and "unevaluatedProperties" in schema and not any(name in schema for name in _IN_PLACE):
+            more = schema["unevaluatedProperties"]
+        parts = [self._shape(part, place.inside()) for part in patterns.values()]
+        if isinstance(more, bool | Mapping) and more is not False:
+            parts.append(self._shape(more, place.inside()))
+        if not parts or all(part == NEVER for part in parts):
+            return (NEVER if more is False and not members else None), "string"
+        if more is None:
+            return UNKNOWN, "string"
+        return _beside(members, union(parts)), "string"
+
+    def _doc(self, schema: Any, place: _Place) -> tuple[str, ...]:
+        if isinstance(schema, Mapping) and "$ref" in schema and "description" not in schema:
+            target = self._document.resolve(schema["$ref"], place.base)
+            if target is not None and isinstance(target.schema, Mapping) and _scalar(target.schema) is not None:
+                return schema_comment({**target.schema, **schema})
+        return schema_comment(schema)
+
+    # --- arrays -------------------------------------------------------------------------------------------------------
+
+    def _array(self, schema: JsonObject, place: _Place) -> Shape:
+        first = schema.get("prefixItems")
+        rest = schema.get("items", schema.get("unevaluatedItems"))
+        if isinstance(schema.get("items"), Sequence):
+            first, rest = schema["items"], schema.get("additionalItems", True)
+        if "items" not in schema and any(keyword in schema for keyword in (*_IN_PLACE, "contains")):
+            rest = True
+        if not isinstance(first, Sequence) or isinstance(first, str) or not first:
+            return ArrayOf(UNKNOWN if rest is None else self._shape(rest, place.inside()))
+        return self._tuple(schema, first, rest, place)
+
+    def _tuple(self, schema: JsonObject, first: Sequence[Any], rest: Any, place: _Place) -> Shape:
+        most = schema.get("maxItems")
+        if isinstance(most, int) and most <= len(first):
+            first, rest = first[: max(most, 0)], False
+        if len(first) > self._left:
+            return ArrayOf(_TOO_MUCH)
+        items = tuple(self._shape(part, place.inside()) for part in first)
+        least = schema.get("minItems")
+        required = min(max(int(least), 0), len(items)) if isinstance(least, int | float) and least == least else 0
+        if rest is False:
+            return TupleOf(items, required)
+        return TupleOf(items, required, UNKNOWN if rest is None else self._shape(rest, place.inside()))
+
+
+# --- helpers that need no document ------------------------------------------------------------------------------------
+
+
+def _types(schema: JsonObject, place: _Place) -> frozenset[str] | None:
+    """The JSON types the value may have; None if nothing says so."""
+    declared = schema.get("type")
+    names = [declared] if isinstance(declared, str) else declared if isinstance(declared, Sequence) else []
+    known = frozenset(name for name in names if isinstance(name, str) and name in _JSON_TYPES)
+    if known:
+        return known
+    if place.types is not None:
+        return place.types
+    meant = set()
+    if any(keyword in schema for keyword in _OBJECT_KEYWORDS):
+        meant.add("object")
+    if any(keyword in schema for keyword in _ARRAY_KEYWORDS):
+        meant.add("array")
+    return frozenset(meant) or None
+
+
+_SHAPING: Final = frozenset(
+    {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "enum", "const", "nullable", "$id"}
+)
+
+
+def _scalar(schema: JsonObject) -> Shape | None:
+    """The shape of a schema that is nothing but a scalar: a name would only hide it."""
+    name = schema.get("type")
+    if isinstance(name, str) and not any(keyword in schema for keyword in _SHAPING):
+        return _SCALARS.get(name)
+    return None
+
+
+def _mapping(schema: JsonObject, keyword: str) -> JsonObject:
+    value = schema.get(keyword)
+    if not isinstance(value, Mapping):
+        return {}
+    return value if all(isinstance(name, str) for name in value) else {str(name): part for name, part in value.items()}
+
+
+def _sequence(schema: JsonObject, keyword: str) -> Sequence[Any]:
+    value = schema.get(keyword)
+    return value if isinstance(value, list | tuple) else ()
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "integer": lambda value: (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
+    ),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "object": lambda value: isinstance(value, Mapping),
+    "array": lambda value: isinstance(value, Sequence) and not isinstance(value, str),
+}
+
+
+def _is_any(value: Any, types: Iterable[str]) -> bool:
+    return any(_CHECKS[name](value) for name in types)
+
+
+def _many(values: Sequence[Any], fitting: Sequence[Any], types: frozenset[str] | None) -> Shape:
+    """A long enumeration: the types of its values, with how many there are and the first of them."""
+    seen = [name for name in _JSON_TYPES if any(_CHECKS[name](value) for value in fitting)]
+    first = ", ".join(preview(value, 20) for value in fitting[:5])
+    note = safe(f"one of {len(values)} values: {first}, …", 160).replace("\n", " ")
+    if len(values) > len(fitting):
+        seen = [name for name in _JSON_TYPES if types is None or name in types]
+    if not set(seen) <= _SCALARS.keys():
+        return Keyword("unknown", note)
+    whole = union(_SCALARS[name] for name in seen)
+    return replace(whole, note=note) if isinstance(whole, Keyword) else whole
+
+
+def _literal(value: Any, depth: int = 0) -> Shape:
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return Literal("true" if value else "false", "boolean")
+        case int() | float():
+            return _number(value)
+        case str():
+            return Literal(quote(value), "string")
+        case Mapping() if depth < 4 and len(value) <= 20:
+            members = (Member(str(name), _literal(part, depth + 1), True) for name, part in value.items())
+            return ObjectOf(tuple(members)) if value else ObjectOf(index=NEVER)
+        case list() | tuple() if depth < 4 and len(value) <= 20:
+            return TupleOf(tuple(_literal(part, depth + 1) for part in value), len(value))
+    return UNKNOWN
+
+
+def _number(value: int | float) -> Shape:
+    if not math.isfinite(value) if isinstance(value, float) else abs(value) > _SAFE_INTEGER:
+        return NUMBER
+    text = str(int(value)) if value == int(value) and abs(value) <= _SAFE_INTEGER else repr(value)
+    return Literal(text, "number")
+
+
+def _beside(members: list[Member], more: Shape) -> Shape:
+    """The type of an index signature: TypeScript wants every named property to fit it as well."""
+    if not members:
+        return more
+    parts = list(dict.fromkeys([more, *(one.shape for one in members)]))
+    if len(parts) > _MOST_INDEX_TYPES:
+        return UNKNOWN
+    return union([*parts, *([] if all(one.required for one in members) else [Keyword("undefined")])])

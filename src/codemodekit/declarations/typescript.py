@@ -1,0 +1,218 @@
+"""From tools to the TypeScript declarations a model reads: one tool for a search result, or whole sources.
+
+The types come from the same schemas that calls are validated against. Every declaration file that comes out compiles
+under `tsc --strict` by itself; a single declaration compiles together with the result contract, and so do several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from codemodekit.contracts import ToolDefinition
+from codemodekit.declarations.comments import comment, safe
+from codemodekit.declarations.names import RESERVED_MEMBERS, TypeNames, member, path_of, quote, type_name
+from codemodekit.declarations.result_contract import GLOBAL_TYPES, PROGRAM_GLOBALS, RESULT_CONTRACT
+from codemodekit.declarations.schema_types import Bounds, SchemaTypes, convert
+from codemodekit.declarations.shapes import (
+    UNKNOWN,
+    Intersection,
+    Key,
+    Keyword,
+    ObjectOf,
+    Reference,
+    Shape,
+    Union,
+    render,
+    render_members,
+)
+
+__all__ = ["RESULT_CONTRACT", "declare_catalog", "declare_source", "declare_tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Room:
+    """How much one tool may take."""
+
+    bounds: Bounds
+    type_text: int
+    """Characters of all its types; the types that come after are shown as `unknown`."""
+    description: int
+    """Characters of its description."""
+
+
+_IN_A_RESULT: Final = _Room(bounds=Bounds(subschemas=1_500), type_text=8_000, description=1_000)
+_IN_A_FILE: Final = _Room(bounds=Bounds(), type_text=40_000, description=4_000)
+
+
+def declare_tool(source: str, definition: ToolDefinition, callable: str) -> str:
+    """One tool, self-contained: its types and its signature. `callable` is the expression that calls it."""
+    names = TypeNames(GLOBAL_TYPES)
+    members = names.take(type_name(source, "tools"))
+    declared = _declare(source, definition, names, _IN_A_RESULT)
+    signature = [
+        f"// {safe(callable, 400)}(…)",
+        f"interface {members} {{",
+        *declared.member(definition.name, "  ", described=True),
+        "}",
+    ]
+    return "\n".join([*declared.types, *signature]) + "\n"
+
+
+def declare_source(source: str, definitions: Sequence[ToolDefinition]) -> str:
+    """A declaration file for one source, or for some of its tools."""
+    return declare_catalog({source: definitions})
+
+
+def declare_catalog(sources: Mapping[str, Sequence[ToolDefinition]]) -> str:
+    """A declaration file for all `sources`; the same tools in any order give the same text."""
+    names = TypeNames(GLOBAL_TYPES)
+    types: list[str] = []
+    members: list[str] = []
+    for source in sorted(sources):
+        shelf = _Shelf()
+        for definition in sorted(sources[source], key=lambda one: one.name):
+            declared = _declare(source, definition, names, _IN_A_FILE)
+            types += declared.types
+            shelf.place(definition.name, declared)
+        if source not in RESERVED_MEMBERS:
+            members += [f"  {member(source)}: {{", *shelf.lines("    "), "  };"]
+    head = [RESULT_CONTRACT, PROGRAM_GLOBALS]
+    tools = ["declare const tools: {", *_ANY_TOOL, *members, "};"]
+    return "\n".join([*head, *(f"{text}\n" for text in types), *tools]) + "\n"
+
+
+_ANY_TOOL: Final = (
+    "  /** Calls any tool by the exact names of its source and itself. */",
+    "  $call(source: string, tool: string, input?: unknown): Promise<ToolResult<unknown>>;",
+)
+
+
+# --- one tool ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A tool's types, and what its signature is made of."""
+
+    types: list[str]
+    parameters: str
+    result: str
+    doc: tuple[str, ...]
+
+    def member(self, name: str, indent: str, *, described: bool) -> Iterator[str]:
+        """The lines of a method; an empty name gives a call signature."""
+        if described:
+            yield from (indent + line for line in self.doc)
+        yield f"{indent}{member(name) if name else ''}({self.parameters}): Promise<ToolResult<{self.result}>>;"
+
+
+def _declare(source: str, definition: ToolDefinition, names: TypeNames, room: _Room) -> _Declared:
+    writer = _Writer(source, definition.name, names, room.type_text)
+    given = convert(definition.input_schema, room.bounds)
+    parameter = writer.write(given, "Input")
+    optional = "?" if _accepts_nothing(given) else ""
+    result = "unknown"
+    if definition.output_schema is not None:
+        result = writer.write(convert(definition.output_schema, room.bounds), "Output")
+    doc = comment(definition.description or definition.annotations.title or "", room.description)
+    return _Declared(writer.lines, f"input{optional}: {parameter}", result, doc)
+
+
+class _Writer:
+    """Writes the types of one tool while there is room for them."""
+
+    def __init__(self, source: str, tool: str, names: TypeNames, room: int) -> None:
+        self._prefix = (source, tool)
+        self._names = names
+        self._room = room
+        self.lines: list[str] = []
+
+    def write(self, types: SchemaTypes, role: str) -> str:
+        """Write all types of a schema; returns the text that stands for its root."""
+        own = isinstance(types.root, ObjectOf) and bool(types.root.members)
+        root = self._names.take(type_name(*self._prefix, role)) if own else ""
+        names: dict[Key, str] = {}
+        for one in types.named:
+            names[one.key] = self._names.take(type_name(*self._prefix, role, one.hint))
+        if own:
+            self._add(root, types.root, (), names)
+        for one in types.named:
+            self._add(names[one.key], one.shape, one.doc, names)
+        if own:
+            return root
+        text = render(types.root, names)
+        return text if len(text) <= self._room else "unknown /* too large to show */"
+
+    def _add(self, name: str, shape: Shape, doc: Sequence[str], names: Mapping[Key, str]) -> None:
+        text = "\n".join([*doc, _statement(name, shape, names)])
+        if len(text) > self._room:
+            text = f"type {name} = unknown; // too large to show"
+        self._room -= len(text)
+        self.lines.append(text)
+
+
+def _statement(name: str, shape: Shape, names: Mapping[Key, str]) -> str:
+    if isinstance(shape, ObjectOf):
+        return "\n".join([f"interface {name} {{", *render_members(shape, names, "  "), "}"])
+    return f"type {name} = {render(shape, names)};"
+
+
+def _accepts_nothing(types: SchemaTypes) -> bool:
+    """Whether `{}` fits, so that a call without an argument is one with an empty object."""
+    shapes = {one.key: one.shape for one in types.named}
+
+    def fits(shape: Shape, seen: frozenset[Key]) -> bool:
+        match shape:
+            case ObjectOf(members):
+                return not any(one.required for one in members)
+            case Union(members):
+                return any(fits(one, seen) for one in members)
+            case Intersection(members):
+                return all(fits(one, seen) for one in members)
+            case Reference(key):
+                return key not in seen and fits(shapes[key], seen | {key})
+            case Keyword():
+                return shape.word == UNKNOWN.word
+            case _:
+                return False
+
+    return fits(types.root, frozenset())
+
+
+# --- the members of a source ------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The tools of a source by the parts of their names."""
+
+    tool: _Declared | None = None
+    parts: dict[str, _Shelf] = field(default_factory=dict)
+    whole: dict[str, _Declared] = field(default_factory=dict)
+    """Dotted names, which are reachable in one piece as well."""
+
+    def place(self, name: str, declared: _Declared) -> None:
+        path = path_of(name)
+        shelf = self
+        for part in path:
+            shelf = shelf.parts.setdefault(part, _Shelf())
+        shelf.tool = declared
+        if len(path) > 1:
+            self.whole[name] = declared
+
+    def lines(self, indent: str) -> Iterator[str]:
+        for name, shelf in sorted(self.parts.items()):
+            if name in RESERVED_MEMBERS:
+                yield f"{indent}// only through tools.$call: {quote(name)}"
+            elif not shelf.parts and shelf.tool is not None:
+                yield from shelf.tool.member(name, indent, described=True)
+            else:
+                yield f"{indent}{member(name)}: {{"
+                if shelf.tool is not None:
+                    yield from shelf.tool.member("", indent + "  ", described=True)
+                yield from shelf.lines(indent + "  ")
+                yield f"{indent}}};"
+        for name, declared in sorted(self.whole.items()):
+            yield from declared.member(name, indent, described=False)
