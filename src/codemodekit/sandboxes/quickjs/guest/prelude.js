@@ -1,0 +1,448 @@
+// The JavaScript half of the guest: builds the globals a program sees and speaks with the host through texts.
+//
+// Runs once, when the module is baked. Everything it needs later is captured here, before any program runs, so that a
+// program which alters prototypes or globals hurts only itself. `native` is the C half (shim.c).
+//
+// `take` gives one text a step:
+//   C calls                                    the program waits
+//   R calls \n unhandled \n value              it returned (no third line: undefined)
+//   T calls \n unhandled \n error              it threw
+// where calls are pairs of lines, [id, source, tool] and the arguments' JSON, joined by the unit separator U+001F.
+((native) => {
+  'use strict';
+  const { apply, ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+  const { parse, stringify } = JSON;
+  const { keys, freeze } = Object;
+  const PromiseOf = Promise;
+  const ProxyOf = Proxy;
+  const then = Promise.prototype.then;
+  const dateTime = Date.prototype.getTime;
+  const dateText = Date.prototype.toISOString;
+  const brands = { __proto__: null, 0: Number.prototype.valueOf, 1: String.prototype.valueOf, 2: Boolean.prototype.valueOf };
+  const slice = String.prototype.slice;
+  const ErrorOf = Error;
+  const RangeErrorOf = RangeError;
+  const TypeErrorOf = TypeError;
+  const toText = String;
+  const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+  const captured = (Type, ...names) => {
+    const methods = { __proto__: null };
+    for (const name of names) methods[name] = Type.prototype[name];
+    return methods;
+  };
+  const { get: weakGet, set: weakSet } = captured(WeakMap, 'get', 'set');
+  const { set: mapSet, delete: mapDelete, forEach: mapForEach } = captured(Map, 'set', 'delete', 'forEach');
+  const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get;
+
+  // --- the globals: one list, the same in every sandbox of the language -------------------------------------------
+  const ALLOWED = [
+    'Object', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Math', 'JSON', 'Reflect', 'Proxy', 'Promise',
+    'Map', 'Set', 'WeakMap', 'WeakSet', 'Date', 'RegExp', 'Iterator', 'Error', 'EvalError', 'RangeError',
+    'ReferenceError', 'SyntaxError', 'TypeError', 'URIError', 'AggregateError', 'ArrayBuffer', 'DataView', 'Int8Array',
+    'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float32Array',
+    'Float64Array', 'BigInt64Array', 'BigUint64Array', 'globalThis', 'undefined', 'NaN', 'Infinity', 'parseInt',
+    'parseFloat', 'isNaN', 'isFinite', 'encodeURI', 'encodeURIComponent', 'decodeURI', 'decodeURIComponent',
+  ];
+  const refuseCode = function () {
+    throw new TypeErrorOf('code cannot be made from text in this sandbox');
+  };
+  for (const sample of [function () {}, async function () {}, function* () {}, async function* () {}]) {
+    defineProperty(getPrototypeOf(sample), 'constructor', { value: refuseCode, writable: false, configurable: false });
+  }
+  for (const name of ownKeys(globalThis)) {
+    if (typeof name === 'string' && !ALLOWED.includes(name)) deleteProperty(globalThis, name);
+  }
+  for (const name of ['captureStackTrace', 'prepareStackTrace', 'stackTraceLimit']) deleteProperty(ErrorOf, name);
+  Math.random = native.random;
+
+  // --- values to JSON ---------------------------------------------------------------------------------------------
+  // JSON.stringify would drop a Map, a function or NaN without a word. This writer refuses them and says where.
+  const MAX_DEPTH = 200;
+  // The numbers native.kind answers with, in the order of shim.c.
+  const KINDS = ['', 'an array', 'an Error', 'a Date', 'a boxed value', 'a Promise', 'a Map', 'a Set', 'a RegExp',
+    'a weak collection', 'binary data', 'a typed array'];
+  const ARRAY = 1, ERROR = 2, DATE = 3, BOXED = 4, MAP = 6, SET = 7;
+  for (const sample of [Object(1), Object(''), Object(true), Object(1n), Object(Symbol())]) native.boxed(sample);
+  class Refusal {
+    constructor(kind, what, trail) {
+      this.kind = kind;
+      this.what = what;
+      this.path = pathOf(trail);
+    }
+  }
+  const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+  const exec = RegExp.prototype.exec;
+  const pathOf = (trail) => {
+    let path = '$';
+    for (let i = 0; i < trail.length; i++) {
+      const step = trail[i];
+      if (typeof step === 'number') path += `[${step}]`;
+      else if (apply(exec, IDENTIFIER, [step]) !== null) path += `.${step}`;
+      else path += `[${stringify(step)}]`;
+    }
+    return path;
+  };
+  const CURE = {
+    __proto__: null,
+    'a Map': 'use Object.fromEntries(map) or [...map]',
+    'a Set': 'use [...set]',
+    'a Promise': 'await it first',
+    'a RegExp': 'use its .source',
+    'a typed array': 'use Array.from(it)',
+    'binary data': 'convert it to an array or a string',
+    'a weak collection': 'it cannot be listed; keep the values in an array',
+    'a boxed symbol or BigInt': 'unbox it with .valueOf()',
+    'a BigInt': 'use Number(it) or String(it)',
+    'a function': 'return the value it computes',
+    'a symbol': 'use its .description',
+    'an invalid Date': 'check the date before returning it',
+    'NaN': 'use null, or check the computation',
+    'Infinity': 'use null, or check the computation',
+    'a cycle': 'return the parts that are needed',
+  };
+  const refuse = (what) => {
+    throw new Refusal('value', `${what} has no JSON form; ${CURE[what]}`, trail);
+  };
+  // One writing at a time; a `toJSON` that itself makes calls or prints starts another, so the state is kept aside.
+  let trail = { __proto__: null, length: 0 };
+  let above = { __proto__: null };
+  let size = 0;
+  let most = 0;
+  const toJson = (value, limit) => {
+    const kept = { __proto__: null, trail, above, size, most };
+    trail = { __proto__: null, length: 0 };
+    above = { __proto__: null };
+    size = 0;
+    most = limit;
+    try {
+      return write(value, '', true);
+    } finally {
+      ({ trail, above, size, most } = kept);
+    }
+  };
+  const grow = (text) => {
+    size += text.length + 1;
+    if (size > most) throw new Refusal('size', 'it is too large', trail);
+    return text;
+  };
+  const writeArray = (list) => {
+    const { length } = list;
+    const depth = trail.length++;
+    let text = '[';
+    for (let i = 0; i < length; i++) {
+      trail[depth] = i;
+      const item = write(list[i], i, true);
+      text += (i === 0 ? '' : ',') + (item === undefined ? grow('null') : item);
+    }
+    trail.length = depth;
+    return text + ']';
+  };
+  const writeFields = (object) => {
+    const names = keys(object);
+    const depth = trail.length++;
+    let text = '{';
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      trail[depth] = name;
+      const item = write(object[name], name, true);
+      if (item !== undefined) text += (text === '{' ? '' : ',') + grow(stringify(name)) + ':' + item;
+    }
+    trail.length = depth;
+    return text + '}';
+  };
+  const writeError = (error) =>
+    grow(`{"name":${stringify(toText(error.name))},"message":${stringify(toText(error.message))}}`);
+  const writeObject = (object, key, mayConvert) => {
+    const kind = native.kind(object);
+    if (kind === DATE && apply(dateTime, object, []) !== apply(dateTime, object, [])) refuse('an invalid Date');
+    if (mayConvert) {
+      const { toJSON } = object;
+      if (typeof toJSON === 'function') return write(apply(toJSON, object, [toText(key)]), key, false);
+    }
+    if (kind > ARRAY) {
+      if (kind === ERROR) return writeError(object);
+      if (kind === DATE) return grow(stringify(apply(dateText, object, [])));
+      if (kind === BOXED) return write(unbox(object), key, false);
+      refuse(KINDS[kind]);
+    }
+    const depth = trail.length;
+    if (depth >= MAX_DEPTH) throw new Refusal('value', `it is nested deeper than ${MAX_DEPTH} levels`, trail);
+    for (let i = 0; i < depth; i++) if (above[i] === object) refuse('a cycle');
+    above[depth] = object;
+    return kind === ARRAY ? writeArray(object) : writeFields(object);
+  };
+  const write = (value, key, mayConvert) => {
+    switch (typeof value) {
+      case 'string':
+        return grow(stringify(value));
+      case 'number':
+        if (value !== value) refuse('NaN');
+        if (value === 1 / 0 || value === -1 / 0) refuse('Infinity');
+        return grow('' + value);
+      case 'boolean':
+        return grow(value ? 'true' : 'false');
+      case 'undefined':
+        return undefined;
+      case 'object':
+        return value === null ? grow('null') : writeObject(value, key, mayConvert);
+      default:
+        return refuse(typeof value === 'bigint' ? 'a BigInt' : `a ${typeof value}`);
+    }
+  };
+  // Boxed primitives count as what they box, as in JSON.stringify; the brand decides, not the prototype.
+  const unbox = (object) => {
+    for (let i = 0; i < 3; i++) {
+      try {
+        return apply(brands[i], object, []);
+      } catch (_) {
+        // another brand
+      }
+    }
+    return refuse('a boxed symbol or BigInt');
+  };
+
+  // --- errors -----------------------------------------------------------------------------------------------------
+  const failures = new WeakMap();
+  class ToolCallError extends ErrorOf {
+    constructor(message, fields) {
+      super(message);
+      this.name = 'ToolCallError';
+      if (isObject(fields)) for (const name of keys(fields)) this[name] = fields[name];
+    }
+  }
+  const brief = (value) => {
+    try {
+      if (typeof value === 'string') return value;
+      if (typeof value === 'symbol' || typeof value === 'bigint') return toText(value);
+      if (typeof value === 'function') return 'a function';
+      return toText(toJson(value, 4096));
+    } catch (_) {
+      return 'a value that cannot be shown';
+    }
+  };
+  const cut = (text, most) => (text.length > most ? apply(slice, text, [0, most]) + '…' : text);
+  const describe = (error) => {
+    try {
+      if (error instanceof Refusal) {
+        return { __proto__: null, kind: error.kind === 'size' ? 'output_limit' : 'not_serializable', name: 'TypeError',
+          message: error.what, path: error.path };
+      }
+      const call = isObject(error) ? apply(weakGet, failures, [error]) : undefined;
+      if (call !== undefined) {
+        return { __proto__: null, kind: 'tool', call, name: 'ToolCallError', message: cut(toText(error.message), 8192),
+          stack: cut(toText(error.stack ?? ''), 16384) };
+      }
+      if (isObject(error) && (error instanceof ErrorOf || native.kind(error) === ERROR)) {
+        const message = cut(toText(error.message), 8192);
+        const full = error instanceof RangeErrorOf && message === 'Maximum call stack size exceeded';
+        return { __proto__: null, kind: full ? 'stack' : 'exception', name: cut(toText(error.name), 128), message,
+          stack: cut(toText(error.stack ?? ''), 16384) };
+      }
+      return { __proto__: null, kind: 'exception', name: 'Thrown', message: cut(brief(error), 8192) };
+    } catch (_) {
+      return { __proto__: null, kind: 'exception', name: 'Error', message: 'an error that cannot be shown' };
+    }
+  };
+  const unhandled = new Map();
+
+  // --- calls ------------------------------------------------------------------------------------------------------
+  let calls = '';
+  let issued = 0;
+  let inputBytes = 0;
+  let valueBytes = 0;
+  let ending = null;
+  const pending = { __proto__: null };
+  const call = (source, tool, input) => {
+    const id = ++issued;
+    let body;
+    try {
+      body = input === undefined ? '{}' : (toJson(input, inputBytes) ?? '{}');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      body = `!${error.kind}${error.path}: ${error.what}`;
+    }
+    calls += `${calls === '' ? '' : '\x1f'}[${id},${stringify(source)},${stringify(tool)}]\x1f${body}`;
+    const site = new ToolCallError('');
+    return new PromiseOf((resolve, reject) => {
+      pending[id] = { __proto__: null, resolve, reject, site };
+    });
+  };
+
+  // --- tools ------------------------------------------------------------------------------------------------------
+  const known = { __proto__: null };
+  const namesOf = (source) => {
+    const slot = source === undefined ? '' : `.${source}`;
+    if (slot in known) return known[slot];
+    const text = native.names(source);
+    if (text === undefined) return [];
+    const list = parse(text);
+    const seen = { __proto__: null };
+    for (let i = 0; i < list.length; i++) seen[list[i]] = true;
+    known[slot] = list;
+    known[`has${slot}`] = seen;
+    return list;
+  };
+  const has = (source, name) => {
+    namesOf(source);
+    return known[`has${source === undefined ? '' : `.${source}`}`]?.[name] === true;
+  };
+  // `then` would make an awaited proxy hang, `toJSON` would make a printed one call a tool: neither is ever there.
+  const hidden = (name) => typeof name !== 'string' || name === 'then' || name === 'toJSON';
+  const plain = (value) => ({ __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  const fixed = {
+    __proto__: null,
+    set: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+    setPrototypeOf: () => false,
+    preventExtensions: () => false,
+    getPrototypeOf: () => null,
+  };
+  const listed = (names) => {
+    const list = [];
+    for (let i = 0; i < names.length; i++) if (!hidden(names[i])) defineProperty(list, list.length, plain(names[i]));
+    return list;
+  };
+  const madeSources = { __proto__: null };
+  const madeTools = { __proto__: null };
+  // The target of a tool's proxy carries where it leads; only the handler ever sees the target.
+  const toolHandler = {
+    ...fixed,
+    __proto__: null,
+    get: (target, name) => (hidden(name) ? undefined : toolAt(target.source, `${target.path}.${name}`)),
+    apply: (target, _self, args) => call(target.source, target.path, args[0]),
+    has: () => false,
+    ownKeys: () => [],
+    getOwnPropertyDescriptor: () => undefined,
+  };
+  const toolAt = (source, path) => {
+    const made = (madeTools[source] ??= { __proto__: null });
+    if (made[path] !== undefined) return made[path];
+    const target = () => {};
+    for (const name of ['length', 'name']) deleteProperty(target, name);
+    defineProperty(target, 'source', { value: source, enumerable: false, configurable: true });
+    defineProperty(target, 'path', { value: path, enumerable: false, configurable: true });
+    return (made[path] = new ProxyOf(target, toolHandler));
+  };
+  const sourceAt = (source) => {
+    if (madeSources[source] !== undefined) return madeSources[source];
+    return (madeSources[source] = new ProxyOf({ __proto__: null }, {
+      ...fixed,
+      __proto__: null,
+      get: (_, name) => (hidden(name) ? undefined : toolAt(source, name)),
+      has: (_, name) => !hidden(name) && has(source, name),
+      ownKeys: () => listed(namesOf(source)),
+      getOwnPropertyDescriptor: (_, name) =>
+        hidden(name) || !has(source, name) ? undefined : plain(toolAt(source, name)),
+    }));
+  };
+  const $call = (source, tool, input) => call(toText(source), toText(tool), input);
+  const tools = new ProxyOf({ __proto__: null }, {
+    ...fixed,
+    __proto__: null,
+    get: (_, name) => (hidden(name) ? undefined : name === '$call' ? $call : sourceAt(name)),
+    has: (_, name) => !hidden(name) && has(undefined, name),
+    ownKeys: () => listed(namesOf(undefined)),
+    getOwnPropertyDescriptor: (_, name) =>
+      hidden(name) || !has(undefined, name) ? undefined : plain(sourceAt(name)),
+  });
+
+  // --- console ----------------------------------------------------------------------------------------------------
+  const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
+  const MOST = 16384;
+  const show = (value) => {
+    if (typeof value === 'string') return value;
+    if (value === undefined) return 'undefined';
+    if (typeof value === 'bigint') return `${value}n`;
+    if (typeof value === 'number') return Object.is(value, -0) ? '-0' : '' + value;
+    if (typeof value === 'symbol') return toText(value);
+    try {
+      if (typeof value === 'function') return `[function ${toText(value.name)}]`;
+      const kind = value === null ? 0 : native.kind(value);
+      if (kind === ERROR) return toText(value.stack ? `${value.name}: ${value.message}\n${value.stack}` : value.message);
+      if (kind === MAP || kind === SET) return `${kind === MAP ? 'Map' : 'Set'} ${show([...value])}`;
+      return toJson(value, MOST) ?? 'undefined';
+    } catch (problem) {
+      if (problem instanceof Refusal) return `[${problem.kind === 'size' ? 'a large value' : `${problem.what}, at ${problem.path}`}]`;
+      return '[a value that cannot be shown]';
+    }
+  };
+  const console = { __proto__: {} };
+  for (let level = 0; level < LEVELS.length; level++) {
+    const write = (...values) => {
+      let text = '';
+      for (let i = 0; i < values.length; i++) text += (i === 0 ? '' : ' ') + show(values[i]);
+      if (text.length > MOST) {
+        const half = MOST / 2;
+        const left = text.length - MOST;
+        text = `${apply(slice, text, [0, half])} … ${left} characters left out … ${apply(slice, text, [text.length - half])}`;
+      }
+      native.log(level, text);
+    };
+    defineProperty(console, LEVELS[level], { value: write, writable: true, configurable: true, enumerable: true });
+  }
+
+  const visible = (name, value) =>
+    defineProperty(globalThis, name, { value, writable: false, configurable: false, enumerable: false });
+  visible('tools', tools);
+  visible('console', console);
+  visible('ToolCallError', ToolCallError);
+
+  // --- what the host calls ----------------------------------------------------------------------------------------
+  const end = (text) => {
+    ending ??= text;
+    native.finish();
+  };
+  const threw = (error) => end({ __proto__: null, sign: 'T', text: stringify(describe(error)) });
+  const returned = (value) => {
+    try {
+      end({ __proto__: null, sign: 'R', text: toJson(value, valueBytes) });
+    } catch (error) {
+      threw(error);
+    }
+  };
+  const lateFailures = () => {
+    let list = '';
+    let left = 8;
+    apply(mapForEach, unhandled, [(reason) => {
+      if (left-- > 0) list += (list === '' ? '' : ',') + stringify(describe(reason));
+    }]);
+    return `[${apply(mapSize, unhandled, [])}${list === '' ? '' : `,${list}`}]`;
+  };
+  return freeze({
+    __proto__: null,
+    start(program, given, trouble, mostValue, mostInput) {
+      valueBytes = mostValue;
+      inputBytes = mostInput;
+      visible('context', parse(given));
+      if (program === undefined) {
+        const error = describe(trouble);
+        if (error.kind === 'exception' && error.name === 'SyntaxError') error.kind = 'syntax';
+        return end({ __proto__: null, sign: 'T', text: stringify(error) });
+      }
+      apply(then, program(), [returned, threw]);
+    },
+    settle(id, ok, text) {
+      const waiting = pending[id];
+      if (waiting === undefined) return;
+      delete pending[id];
+      const value = parse(text);
+      if (ok) return waiting.resolve(value);
+      const { site } = waiting;
+      apply(weakSet, failures, [site, id]);
+      for (const name of keys(value)) defineProperty(site, name, plain(value[name]));
+      waiting.reject(site);
+    },
+    reject(promise, reason, handled) {
+      if (handled) apply(mapDelete, unhandled, [promise]);
+      else if (apply(mapSize, unhandled, []) < 1000) apply(mapSet, unhandled, [promise, reason]);
+    },
+    take() {
+      const fresh = calls;
+      calls = '';
+      if (ending === null) return `C${fresh}`;
+      const { sign, text } = ending;
+      return `${sign}${fresh}\n${lateFailures()}${text === undefined ? '' : `\n${text}`}`;
+    },
+  });
+})

@@ -1,0 +1,230 @@
+"""The sandbox contract over QuickJS in WebAssembly: a pool of workers, and guests that live on one of them.
+
+Above stands the run loop, which sees only `launch`, `step` and `close`; below stand worker.py (threads and limits in
+time) and instance.py (one WebAssembly instance).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+import wasmtime
+
+from codemodekit.contracts import Answer, Guest, GuestError, Launch, LogEntry, Program, Step, Threw
+from codemodekit.errors import ClosedError, ConfigurationError, SandboxError
+from codemodekit.sandboxes.quickjs import module_cache
+from codemodekit.sandboxes.quickjs.instance import Instance, Interrupted
+from codemodekit.sandboxes.quickjs.texts import read_step
+from codemodekit.sandboxes.quickjs.worker import Delivery, Watch, Worker
+
+__all__ = ["QuickJsSandbox"]
+
+_CLOSE_SECONDS: Final = 2.0
+_ENDED: Final = GuestError(kind="internal", message="the guest was ended by its host")
+
+
+class QuickJsSandbox:
+    """Runs each program in a fresh instance of a JavaScript engine that reaches nothing of the host.
+
+    Args:
+        workers: threads at most; each runs one step at a time. None: eight, or two a processor where that is more.
+
+    Raises:
+        ConfigurationError: not a positive number of workers.
+    """
+
+    def __init__(self, *, workers: int | None = None) -> None:
+        if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+            raise ConfigurationError(f"workers must be a positive integer, not {workers!r}")
+        self._most = workers or max(8, 2 * (os.cpu_count() or 1))
+        self._wasm: bytes | None = None
+        self._workers: list[Worker] = []
+        self._watch = Watch()
+        self._delivery: tuple[asyncio.AbstractEventLoop, Delivery] | None = None
+        self._opening: asyncio.Lock = asyncio.Lock()
+        self._guests: set[QuickJsGuest] = set()
+        self._closed = False
+
+    async def launch(self, program: Program, launch: Launch) -> Guest:
+        """A fresh guest; the first step starts the program. See `contracts.CodeSandbox`."""
+        if self._closed:
+            raise ClosedError("the sandbox has been closed")
+        guest = QuickJsGuest(self, await self._worker(), self._deliver(), program, launch)
+        self._guests.add(guest)
+        return guest
+
+    async def aclose(self) -> None:
+        """End all guests and threads. Twice is fine."""
+        self._closed = True
+        for guest in list(self._guests):
+            guest.kill(_ENDED)
+        for worker in self._workers:
+            worker.stop()
+        workers, self._workers = self._workers, []
+        if workers:
+            await asyncio.to_thread(lambda: [worker.join(_CLOSE_SECONDS) for worker in workers])
+        self._watch.close()
+
+    async def _worker(self) -> Worker:
+        worker = min(self._workers, key=lambda each: each.live, default=None)
+        if worker is None or (worker.live and len(self._workers) < self._most):
+            async with self._opening:
+                worker = min(self._workers, key=lambda each: each.live, default=None)
+                if worker is None or (worker.live and len(self._workers) < self._most):
+                    worker = await asyncio.to_thread(self._open)
+                    self._workers.append(worker)
+                    self._watch.add(worker)
+        worker.live += 1
+        return worker
+
+    def _open(self) -> Worker:
+        if self._wasm is None:
+            self._wasm = module_cache.guest_bytes()
+        try:
+            return Worker(module_cache.load(self._wasm), self._watch, len(self._workers) + 1)
+        except wasmtime.WasmtimeError as error:
+            raise SandboxError(f"the WebAssembly engine cannot start: {str(error).splitlines()[0]}") from error
+
+    def _deliver(self) -> Delivery:
+        loop = asyncio.get_running_loop()
+        if self._delivery is None or self._delivery[0] is not loop:
+            self._delivery = (loop, Delivery(loop))
+        return self._delivery[1]
+
+    def forget(self, guest: QuickJsGuest) -> None:
+        """The guest has ended."""
+        self._guests.discard(guest)
+
+
+class QuickJsGuest:
+    """One program on one worker. Steps are strictly one after another."""
+
+    def __init__(
+        self, sandbox: QuickJsSandbox, worker: Worker, delivery: Delivery, program: Program, launch: Launch
+    ) -> None:
+        self.compute_left = launch.limits.compute_time_ms / 1000
+        self._sandbox = sandbox
+        self._worker = worker
+        self._delivery = delivery
+        self._program = program
+        self._launch = launch
+        self._instance: Instance | None = None
+        self._answers: Sequence[Answer] = ()
+        self._future: asyncio.Future[Step] | None = None
+        self._killed: GuestError | None = None
+        self._ended = False
+        self._left = False
+        self._logs: tuple[LogEntry, ...] = ()
+
+    @property
+    def logs(self) -> tuple[LogEntry, ...]:
+        return self._logs
+
+    async def step(self, answers: Sequence[Answer]) -> Step:
+        """See `contracts.Guest.step`."""
+        if self._ended or self._future is not None:
+            raise ClosedError("the guest has ended" if self._ended else "the guest is busy with a step")
+        future: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
+        self._future, self._answers = future, answers
+        self._worker.submit(self)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            await self._let_go()
+            raise
+        finally:
+            self._future = None
+
+    async def _let_go(self) -> None:
+        # The program ends at once, but its thread must leave it before what it printed can be read.
+        waiting = asyncio.get_running_loop().create_future()
+        self._future = waiting
+        if self.kill(_ENDED):
+            while not waiting.done():
+                try:
+                    await asyncio.shield(waiting)
+                except asyncio.CancelledError:
+                    continue
+
+    def kill(self, error: GuestError) -> bool:
+        """End the program wherever it is; whether it was running at that moment."""
+        if self._killed is None:
+            self._killed = error
+        running = self._worker.interrupt(self)
+        if not running and not self._ended and self._future is None:
+            self._worker.submit(self)
+        return running
+
+    async def close(self) -> None:
+        """Free the guest. Twice is fine."""
+        if not self._ended:
+            self.kill(_ENDED)
+        self._leave()
+
+    def _leave(self) -> None:
+        if not self._left:
+            self._left = True
+            self._worker.live -= 1
+            self._sandbox.forget(self)
+
+    # --- on the worker's thread ---------------------------------------------------------------------------------
+
+    def run(self, worker: Worker) -> None:
+        """Carry out the step that waits, or free the guest if it was killed meanwhile. Never raises."""
+        if self._ended:
+            return
+        outcome = self._advance(worker)
+        if self._ended and self._instance is not None:
+            self._logs = self._instance.logs()
+            self._instance.close()
+            self._instance = None
+        future = self._future
+        if future is not None:
+            self._delivery.give(future, outcome)
+
+    def _advance(self, worker: Worker) -> Step:
+        if self._killed is not None:
+            return self._end(self._killed)
+        try:
+            text = self._enter(worker)
+        except Interrupted as interrupted:
+            return self._end(self._killed or interrupted.error)
+        except Exception as error:
+            return self._end(GuestError(kind="internal", message=f"{type(error).__name__}: {error}"))
+        step = read_step(text, self._program.javascript)
+        self._ended = not _waits(step)
+        return step
+
+    def _enter(self, worker: Worker) -> str:
+        if self._instance is not None:
+            return self._run(
+                worker, lambda instance: instance.step(self._answers, self._launch.limits.total_bridge_bytes)
+            )
+        self._instance = Instance(worker.linked, self._launch.limits.memory_bytes)
+        return self._run(worker, lambda instance: instance.start(self._program, self._launch))
+
+    def _run(self, worker: Worker, move: Any) -> str:
+        instance = self._instance
+        assert instance is not None
+        if self.compute_left <= 0:
+            raise Interrupted(GuestError(kind="compute"))
+        worker.linked.serve(self._launch.names)
+        worker.enter(self, instance.arm)
+        try:
+            if self._killed is not None:
+                raise Interrupted(self._killed)
+            text: str = move(instance)
+            return text
+        finally:
+            worker.leave(self)
+
+    def _end(self, error: GuestError) -> Threw:
+        self._ended = True
+        return Threw(error)
+
+
+def _waits(step: Step) -> bool:
+    return not hasattr(step, "unhandled")

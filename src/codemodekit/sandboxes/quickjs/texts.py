@@ -1,0 +1,133 @@
+"""The texts a guest leaves behind, read into the steps of the sandbox contract.
+
+The guest is not trusted: a text that is not what the prelude writes is a program that broke its own bridge, and is
+answered as such, never with an exception.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from codemodekit._json import loads
+from codemodekit.contracts import Calls, GuestCall, GuestError, GuestFrame, LogEntry, Returned, Step, Threw
+
+__all__ = ["BROKEN", "read_logs", "read_step"]
+
+BROKEN: Final = GuestError(
+    kind="exception", name="Error", message="the program broke the bridge to its tools by altering built-in objects"
+)
+
+_KINDS: Final = frozenset({"exception", "syntax", "tool", "stack", "not_serializable", "output_limit"})
+_FRAME: Final = re.compile(
+    r"^\s*at (?:(?P<function>.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?$"
+)
+_LEVELS: Final = ("log", "info", "warn", "error", "debug")
+_scan = json.JSONDecoder().raw_decode
+
+
+def read_step(text: str, javascript: str) -> Step:
+    """One step from the text the prelude's `take` made; `javascript` is the program that ran."""
+    try:
+        if text[:1] == "C":
+            return Calls(_calls(text[1:]))
+        sign, lines = text[0], text[1:].split("\n", 2)
+        calls = _calls(lines[0])
+        count, *late = loads(lines[1])
+        unhandled = tuple(_error(fields, javascript) for fields in late)
+        if count > len(unhandled):
+            more = f"{count - len(unhandled)} more rejected promises were not handled"
+            unhandled += (GuestError(kind="exception", message=more),)
+        if sign == "R":
+            return Returned(lines[2] if len(lines) > 2 else None, unhandled, calls)
+        if sign == "T":
+            return Threw(_error(loads(lines[2]), javascript), unhandled, calls)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        pass
+    return Threw(BROKEN)
+
+
+def _calls(text: str) -> tuple[GuestCall, ...]:
+    if not text:
+        return ()
+    parts = text.split("\x1f")
+    return tuple(_call(parts[at], parts[at + 1]) for at in range(0, len(parts), 2))
+
+
+def _call(head: str, body: str) -> GuestCall:
+    number, source, tool = _scan(head)[0]
+    if type(number) is not int or type(source) is not str or type(tool) is not str:
+        raise TypeError("not a call")
+    if body[:1] == "!":
+        return GuestCall(number, source, tool, None, 0, _problem(body[1:]))
+    return GuestCall(
+        number, source, tool, loads(body), len(body) if body.isascii() else len(body.encode("utf-8", "replace"))
+    )
+
+
+def _problem(text: str) -> str:
+    kind, path_and_reason = text[:4], text[4:]
+    if kind == "size":
+        return "the arguments are larger than the bridge allows"
+    return (
+        f"the arguments cannot be sent: at {text.removeprefix('value')}"
+        if path_and_reason
+        else "the arguments cannot be sent"
+    )
+
+
+def _error(fields: Any, javascript: str) -> GuestError:
+    kind = fields["kind"]
+    error = GuestError(
+        kind=kind if kind in _KINDS else "exception",
+        name=str(fields.get("name", "Error")),
+        message=str(fields["message"]),
+    )
+    if "stack" in fields:
+        error = replace(error, frames=read_frames(str(fields["stack"]), javascript))
+    if kind == "tool":
+        error = replace(error, call_id=int(fields["call"]))
+    if "path" in fields:
+        error = replace(error, path=str(fields["path"]))
+    return error
+
+
+def read_frames(stack: str, javascript: str) -> tuple[GuestFrame, ...]:
+    """The program's own frames; the engine counts columns in bytes of UTF-8, we count UTF-16 units."""
+    lines: list[str] | None = None
+    frames = []
+    for row in stack.split("\n"):
+        found = _FRAME.match(row)
+        if not found or found["file"] != "program.ts":
+            continue
+        lines = javascript.split("\n") if lines is None else lines
+        line, column = int(found["line"]), int(found["column"] or 1)
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        function = found["function"] if found["function"] not in (None, "<anonymous>", "<eval>") else None
+        frames.append(GuestFrame(function, line, _utf16(text, column)))
+    return tuple(frames)
+
+
+def _utf16(line: str, column: int) -> int:
+    if line.isascii():
+        return column
+    before = line.encode("utf-8", "replace")[: max(column - 1, 0)].decode("utf-8", "ignore")
+    return len(before.encode("utf-16-le", "replace")) // 2 + 1
+
+
+def read_logs(head: bytes, tail: bytes, dropped: int) -> tuple[LogEntry, ...]:
+    """Console entries as the C half stores them: level, length, text."""
+    middle = (LogEntry("dropped", f"{dropped} entries were left out here"),) if dropped else ()
+    return (*_entries(head), *middle, *_entries(tail))
+
+
+def _entries(data: bytes) -> list[LogEntry]:
+    entries, at = [], 0
+    while at + 5 <= len(data):
+        size = int.from_bytes(data[at + 1 : at + 5], "little")
+        text = data[at + 5 : at + 5 + size].decode("utf-8", "replace")
+        entries.append(LogEntry(_LEVELS[data[at]] if data[at] < len(_LEVELS) else "log", text))
+        at += 5 + size
+    return entries
