@@ -1,0 +1,75 @@
+"""Lifecycle events of a run as MCP progress: an increasing sequence without a total.
+
+Delivery is advisory. Events queue beside the run, which never waits for a slow client; when the queue is full the next
+ones are left out, and after the run the client has a moment to take what is left.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, Protocol
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+__all__ = ["forwarding"]
+
+_log = logging.getLogger(__name__)
+
+_QUEUE: Final = 256
+_LAST_WORDS_S: Final = 1.0
+
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Progress, total and message to the client; does nothing when the request carried no progress token."""
+
+
+class _Event(Protocol):
+    def to_wire(self) -> dict[str, Any]: ...
+
+
+@asynccontextmanager
+async def forwarding(report: Report) -> AsyncIterator[Callable[[_Event], None]]:
+    """A listener for one run, whose events reach the client in order."""
+    send, receive = anyio.create_memory_object_stream[str](_QUEUE)
+
+    def listen(event: _Event) -> None:
+        try:
+            send.send_nowait(_text(event.to_wire()))
+        except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            _log.debug("left out a progress event")
+
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_pump, receive, report)
+        try:
+            yield listen
+        except Exception as error:  # raised below, so that the group does not wrap it
+            failure = error
+        finally:
+            send.close()
+        tasks.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
+    if failure is not None:
+        raise failure
+
+
+async def _pump(events: MemoryObjectReceiveStream[str], report: Report) -> None:
+    async with events:
+        sequence = 0
+        async for text in events:
+            sequence += 1
+            try:
+                await report(sequence, None, text)
+            except Exception:
+                _log.debug("the client took no progress", exc_info=True)
+                return
+
+
+def _text(event: dict[str, Any]) -> str:
+    words = [str(event.get("type", event.get("kind", "progress"))).replace("_", " ")]
+    if "tool" in event:
+        words.append(f"{event.get('source', '')}.{event['tool']}")
+    if event.get("message"):
+        words.append(str(event["message"]))
+    return ": ".join(words)
