@@ -1,0 +1,313 @@
+"""What a schema lets through, and the words for what it does not."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from codemodekit.catalog.schemas import FieldError, SchemaUnsupported, compile_schema
+
+PERSON: dict[str, Any] = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0},
+        "colour": {"enum": ["red", "blue"]},
+        "home": {"$ref": "#/$defs/Home"},
+    },
+    "additionalProperties": False,
+    "$defs": {
+        "Home": {"type": "object", "properties": {"postalCode": {"type": "string"}}, "additionalProperties": False}
+    },
+}
+
+
+def wire(schema: Any, value: Any) -> list[dict[str, str]]:
+    return [error.to_wire() for error in compile_schema(schema).errors(value)]
+
+
+def test_a_value_that_fits_has_no_errors() -> None:
+    check = compile_schema(PERSON)
+    assert check.is_valid({"name": "Ada"})
+    assert check.errors({"name": "Ada"}) == ()
+
+
+def test_every_wrong_field_is_named_with_what_was_expected_and_given() -> None:
+    assert wire(PERSON, {"age": -1, "colour": 3}) == [
+        {"pointer": "/age", "expected": "at least 0", "given": "number -1"},
+        {"pointer": "/colour", "expected": 'one of "red", "blue"', "given": "number 3"},
+        {"pointer": "/name", "expected": "required (string)", "given": "nothing"},
+    ]
+
+
+def test_a_misspelt_property_is_told_with_the_name_that_was_meant() -> None:
+    assert wire(PERSON, {"name": "x", "colr": "red"}) == [
+        {
+            "pointer": "/colr",
+            "expected": "no such property; known: age, colour, home, name",
+            "given": 'string "red"',
+            "didYouMean": "colour",
+        }
+    ]
+
+
+def test_a_misspelt_required_property_is_one_mistake() -> None:
+    expected = {
+        "pointer": "/nmae",
+        "expected": "the required property 'name' (string)",
+        "given": 'string "Ada"',
+        "didYouMean": "name",
+    }
+    assert wire(PERSON, {"nmae": "Ada"}) == [expected]
+    assert wire({**PERSON, "additionalProperties": True}, {"nmae": "Ada"}) == [expected]
+
+
+@pytest.mark.parametrize("given", ["postal_code", "PostalCode", "postal-code", "postalcode"])
+def test_another_way_of_writing_a_name_is_recognised_behind_a_reference(given: str) -> None:
+    (error,) = wire(PERSON, {"name": "x", "home": {given: "1"}})
+    assert (error["pointer"], error["didYouMean"]) == (f"/home/{given}", "postalCode")
+
+
+def test_a_choice_that_was_nearly_right_is_offered() -> None:
+    assert wire(PERSON, {"name": "x", "colour": "Red"})[0]["didYouMean"] == "red"
+
+
+def test_the_alternative_that_fits_best_is_explained() -> None:
+    schema = {
+        "oneOf": [
+            {
+                "type": "object",
+                "required": ["kind", "size"],
+                "properties": {"kind": {"const": "box"}, "size": {"type": "number"}},
+            },
+            {
+                "type": "object",
+                "required": ["kind", "text"],
+                "properties": {"kind": {"const": "note"}, "text": {"type": "string"}},
+            },
+            {"type": "null"},
+        ]
+    }
+    assert wire(schema, {"kind": "note", "text": 5}) == [
+        {"pointer": "/text", "expected": "string", "given": "number 5"}
+    ]
+    assert wire(schema, "x") == [{"pointer": "", "expected": "null or object", "given": 'string "x"'}]
+
+
+def test_several_alternatives_that_fit_where_one_must_are_told() -> None:
+    (error,) = wire({"oneOf": [{"type": "integer"}, {"type": "number"}]}, 1)
+    assert error["expected"] == "exactly one of the alternatives (several fit)"
+
+
+def test_pointers_escape_what_json_pointers_must() -> None:
+    schema = {"properties": {"a/b": {"properties": {"~x": {"items": {"type": "null"}}}}}}
+    assert wire(schema, {"a/b": {"~x": [None, 1]}})[0]["pointer"] == "/a~1b/~0x/1"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected"),
+    [
+        ({"const": {"a": 1}}, 2, 'exactly {"a":1}'),
+        ({"pattern": "^a$"}, "b", "text that matches /^a$/"),
+        ({"format": "date"}, "b", "text in the format date"),
+        ({"multipleOf": 2}, 3, "a multiple of 2"),
+        ({"uniqueItems": True}, [1, 1], "items that are all different"),
+        ({"minItems": 2}, [], "at least 2 items"),
+        ({"maxLength": 1}, "ab", "at most 1 characters"),
+        ({"not": {}}, 1, "something the schema does not exclude"),
+        ({"contains": {"const": 1}}, [2], "more, or fewer, items of the kind the schema asks for"),
+        ({"items": False}, [1], "nothing here"),
+        ({"type": ["string", "null"]}, 1, "null or string"),
+        (False, 1, "nothing here"),
+    ],
+)
+def test_each_rule_has_words(schema: Any, value: Any, expected: str) -> None:
+    assert wire(schema, value)[0]["expected"] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "given"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (1.5, "number 1.5"),
+        (10**400, "a very large integer"),
+        ("x" * 100, f'string "{"x" * 39}…"'),
+        ([1, 2], "array of 2"),
+        ({"b": 1, "a": 2}, "object with a, b"),
+        ({}, "object with nothing in it"),
+    ],
+)
+def test_what_was_given_is_told_without_showing_all_of_it(value: Any, given: str) -> None:
+    assert wire({"const": "-"}, value)[0]["given"].removeprefix("number ").removeprefix(
+        "number "
+    ) == given.removeprefix("number ")
+
+
+def test_at_most_eight_fields_are_told_in_a_fixed_order() -> None:
+    schema = {"additionalProperties": {"type": "string"}}
+    errors = wire(schema, {f"k{index:02}": index for index in reversed(range(30))})
+    assert [error["pointer"] for error in errors] == [f"/k{index:02}" for index in range(8)]
+
+
+def test_nothing_long_is_ever_shown() -> None:
+    schema = {
+        "required": ["r" * 5000],
+        "properties": {"p": {"pattern": "a" * 5000}, "e": {"enum": [["v" * 5000]] * 50}},
+        "additionalProperties": False,
+    }
+    value = {"p": "x" * 5000, "e": "y" * 5000, "z": {f"{'k' * 500}{i}": 1 for i in range(500)}}
+    for error in wire(schema, value):
+        assert len(error["expected"]) <= 160
+        assert len(error["given"]) <= 160
+        assert len(error["pointer"]) <= 600
+
+
+def test_a_huge_wrong_value_is_told_by_its_first_error() -> None:
+    (error,) = wire({"items": {"type": "string"}}, [1] * 200_000)
+    assert error == {"pointer": "/0", "expected": "string", "given": "number 1"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fits"),
+    [
+        (None, [1, "x", 2]),
+        ("https://json-schema.org/draft/2020-12/schema", [1, "x", 2]),
+        ("https://json-schema.org/draft/2019-09/schema", ["x", 2]),
+        ("http://json-schema.org/draft-07/schema#", ["x", 2]),
+        ("http://json-schema.org/draft-07/schema", ["x", 2]),
+    ],
+)
+def test_the_dialect_decides_what_keywords_mean(dialect: str | None, fits: list[Any]) -> None:
+    positional = "prefixItems" if len(fits) == 3 else "items"
+    schema = {
+        positional: [{"type": "integer" if len(fits) == 3 else "string"}],
+        **({"$schema": dialect} if dialect else {}),
+    }
+    check = compile_schema(schema)
+    assert check.is_valid(fits)
+    assert not check.is_valid([None, *fits])
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"$schema": "http://json-schema.org/draft-04/schema#"}, "draft-04"),
+        ({"$schema": "https://example.com/own"}, "https://example.com/own"),
+        ({"$schema": 5}, "5"),
+        ({"type": "objekt"}, "/type"),
+        ({"properties": {"a": {"minimum": "x"}}}, "/properties/a/minimum"),
+        ({"$ref": "#/$defs/none"}, "/$defs/none"),
+        ({"pattern": "(?<n>a)\\k<n>"}, "regex"),
+        ({"pattern": "((((a{100}){100}){100}){100})"}, "pattern"),
+        ({"const": "\ud800"}, "cannot be read"),
+        ({"maximum": float("nan")}, "not JSON"),
+        ([], "object or a boolean"),
+        ("{}", "object or a boolean"),
+        (None, "object or a boolean"),
+        ({"description": "x" * (1 << 20)}, "larger"),
+    ],
+)
+def test_a_schema_that_cannot_be_enforced_is_refused_with_the_reason(schema: Any, word: str) -> None:
+    with pytest.raises(SchemaUnsupported, match=r"\S") as refused:
+        compile_schema(schema)
+    assert word in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+def test_a_schema_nested_without_end_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(100_000):
+        schema = {"not": schema}
+    with pytest.raises(SchemaUnsupported):
+        compile_schema(schema)
+    while schema:  # taken apart by hand: the interpreter recurses when it frees it
+        schema = schema["not"]
+
+
+@pytest.mark.parametrize(
+    "reference", ["http://127.0.0.1:9/s", "https://example.com/s", "file:///etc/passwd", "other.json"]
+)
+def test_a_reference_that_leaves_the_schema_is_refused_without_fetching(
+    reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: object) -> None:
+        raise AssertionError("a connection was tried")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    with pytest.raises(SchemaUnsupported, match="leaves the schema") as refused:
+        compile_schema({"properties": {"a": {"$ref": reference}}})
+    assert reference in str(refused.value)
+
+
+def test_references_inside_the_schema_are_followed() -> None:
+    schema = {
+        "$id": "https://example.com/root",
+        "properties": {"a": {"$ref": "#here"}, "b": {"$ref": "part"}, "self": {"$ref": "#"}},
+        "$defs": {"x": {"$anchor": "here", "type": "string"}, "y": {"$id": "part", "type": "null"}},
+    }
+    check = compile_schema(schema)
+    assert check.is_valid({"a": "s", "b": None, "self": {"self": {"a": "s"}}})
+    assert [error.pointer for error in check.errors({"a": 1, "b": 1, "self": {"a": 1}})] == ["/a", "/b", "/self/a"]
+
+
+def test_equal_schemas_share_one_check_whatever_the_order_of_their_keys() -> None:
+    first = compile_schema({"type": "object", "title": "shared"})
+    assert compile_schema({"title": "shared", "type": "object"}) is first
+    assert compile_schema({"title": "other", "type": "object"}) is not first
+
+
+def doubling(keyword: str, levels: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {
+        f"d{level}": {keyword: [{"$ref": f"#/$defs/d{level + 1}"}, {"$ref": f"#/$defs/d{level + 1}"}]}
+        for level in range(levels)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{levels}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_a_schema_whose_alternatives_double_at_every_level_is_refused(keyword: str) -> None:
+    with pytest.raises(SchemaUnsupported, match="multiplies"):
+        compile_schema(doubling(keyword, 60))
+    assert compile_schema(doubling(keyword, 3)).is_valid(1) is False
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+        {"$dynamicAnchor": "m", "anyOf": [{"$dynamicRef": "#m"}]},
+    ],
+)
+def test_a_schema_that_refers_to_itself_in_place_ends(schema: Any) -> None:
+    assert compile_schema(schema).is_valid({"a": 1}) is True
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(?=(a+)+$)a*b", "^(a|aa)+\\1$", "(?=(a+)+$)(a+)+b"])
+def test_a_pattern_that_backtracks_without_end_is_answered(pattern: str) -> None:
+    check = compile_schema({"pattern": pattern})
+    assert not check.is_valid("a" * 40 + "!")
+    assert not check.is_valid("a" * 1_000_000 + "!")
+    assert check.errors("a" * 1_000_000 + "!") != ()
+
+
+def test_text_with_a_lone_surrogate_is_checked_all_the_same() -> None:
+    check = compile_schema({"properties": {"a": {"type": "string", "maxLength": 1}}})
+    assert check.is_valid({"a": "\ud800"})
+    assert check.errors({"a": "\ud800\ud800"}) == (FieldError("/a", "at most 1 characters", 'string "??"'),)
+
+
+def test_a_deep_value_is_checked() -> None:
+    value: Any = "leaf"
+    for _ in range(190):
+        value = [value]
+    check = compile_schema(
+        {"$ref": "#/$defs/n", "$defs": {"n": {"items": {"$ref": "#/$defs/n"}, "type": ["array", "string"]}}}
+    )
+    assert check.is_valid(value)
+    assert not check.is_valid([value, 1])
