@@ -1,0 +1,1 @@
+"""Tools of MCP servers, over stdio, Streamable HTTP and SSE."""

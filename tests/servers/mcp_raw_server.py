@@ -1,0 +1,82 @@
+"""A stdio MCP server without an SDK that does exactly what a test says, also what no SDK would do.
+
+Its one argument is JSON: `ignore` (methods never answered), `discover` (result of server/discover; without it the
+server speaks the older protocol), `pages` (cursor -> result of tools/list), `calls` (tool -> what to do: `result`,
+`error`, `line` (raw text), `size` (bytes of an answer), `exit`), `noise` (lines on stdout at start), `stderr`,
+`exit` (at start), `stubborn` (a file: ignores the end of its input and SIGTERM, starts a child that does the same, and
+writes both process ids there).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SCRIPT: dict[str, Any] = json.loads(sys.argv[1])
+STUBBORN = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def reply(request_id: Any, **outcome: Any) -> None:
+    say(json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}))
+
+
+def do(request_id: Any, action: dict[str, Any]) -> None:
+    if "exit" in action:
+        os._exit(action["exit"])
+    elif "line" in action:
+        say(action["line"].replace("$ID", json.dumps(request_id)))
+    elif "size" in action:
+        reply(request_id, result={"content": [{"type": "text", "text": "x" * action["size"]}]})
+    else:
+        reply(request_id, **action)
+
+
+def answer(message: dict[str, Any]) -> None:
+    method, request_id, params = message["method"], message.get("id"), message.get("params") or {}
+    if request_id is None or method in SCRIPT.get("ignore", []):
+        return
+    if method == "server/discover" and "discover" in SCRIPT:
+        reply(request_id, result=SCRIPT["discover"])
+    elif method == "initialize":
+        info = {"name": "raw", "version": "1"}
+        reply(request_id, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
+    elif method == "tools/list":
+        reply(request_id, result=SCRIPT.get("pages", {}).get(params.get("cursor", ""), {"tools": []}))
+    elif method == "tools/call" and params["name"] in SCRIPT.get("calls", {}):
+        do(request_id, SCRIPT["calls"][params["name"]])
+    elif method == "tools/call" and params["name"] == "mirror":
+        reply(request_id, result={"content": [], "structuredContent": params["arguments"]})
+    elif method != "tools/call":
+        reply(request_id, error={"code": -32601, "message": "Method not found"})
+
+
+def be_stubborn(path: str) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = subprocess.Popen([sys.executable, "-c", STUBBORN])
+    Path(path).write_text(f"{os.getpid()} {child.pid}", encoding="ascii")
+
+
+if "stderr" in SCRIPT:
+    sys.stderr.write(SCRIPT["stderr"] + "\n")
+    sys.stderr.flush()
+if "exit" in SCRIPT:
+    sys.exit(SCRIPT["exit"])
+if "stubborn" in SCRIPT:
+    be_stubborn(SCRIPT["stubborn"])
+for noise in SCRIPT.get("noise", []):
+    say(noise)
+for received in sys.stdin:
+    answer(json.loads(received))
+while "stubborn" in SCRIPT:
+    time.sleep(60)
