@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
 
+from codemodekit.code_mode import RunEvent
 from codemodekit.errors import ClosedError, ConfigurationError
 from codemodekit.mcp_adapter import register_code_mode_tools, surface_tools
 
@@ -28,14 +29,6 @@ class Outcome:
     @property
     def ok(self) -> bool:
         return bool(self.wire["ok"])
-
-    def to_wire(self) -> dict[str, Any]:
-        return self.wire
-
-
-@dataclass
-class Event:
-    wire: dict[str, Any]
 
     def to_wire(self) -> dict[str, Any]:
         return self.wire
@@ -100,8 +93,11 @@ class FakeCodeMode:
                 self.cancelled.set()
                 raise
         assert on_progress is not None
-        on_progress(Event({"type": "started"}))
-        on_progress(Event({"type": "tool_started", "source": "db", "tool": "get"}))
+        on_progress(RunEvent(sequence=2, kind="started", execution_id="x"))
+        on_progress(
+            RunEvent(sequence=5, kind="tool_progress", execution_id="x", source="db", tool="get", message="half")
+        )
+        on_progress(RunEvent(sequence=6, kind="finished", execution_id="x", status="failed"))
         return Outcome(self.answer)
 
     async def search_tools(self, query: str, **more: Any) -> dict[str, Any]:
@@ -205,10 +201,17 @@ async def test_text_and_absence_are_told_apart() -> None:
         (success(), "(the program returned nothing)"),
         (success(value=None), "null"),
         (success(value="plain\ntext"), "plain\ntext"),
-        (success(value=["\ud800"]), '["\\ud800"]'),
     ):
         async with Client(bare(FakeCodeMode(answer))) as client:
             assert text_of(await client.call_tool("run_typescript", {"code": ""})) == text
+
+
+async def test_half_a_surrogate_pair_does_not_break_the_connection() -> None:
+    async with Client(bare(FakeCodeMode(success(value=["\ud800", "\U0001f600"])))) as client:
+        result = await client.call_tool("run_typescript", {"code": ""})
+    assert result.structured_content is not None
+    assert result.structured_content["value"] == ["\ufffd", "\U0001f600"]
+    assert "U+FFFD" in text_of(result)
 
 
 @both_styles
@@ -274,7 +277,11 @@ async def test_progress_is_an_increasing_sequence_without_a_total(make: Maker, m
 
     async with Client(make(FakeCodeMode()), mode=mode) as client:
         await client.call_tool("run_typescript", {"code": ""}, progress_callback=listen)
-    assert heard == [(1, None, "started"), (2, None, "tool started: db.get")]
+    assert heard == [
+        (2, None, "started"),
+        (5, None, "tool progress: db.get: half"),
+        (6, None, "finished (failed)"),
+    ]
 
 
 @both_styles

@@ -33,7 +33,7 @@ FULL: dict[str, Any] = {
             "type": "streamable-http",
             "url": "https://crm.example/mcp",
             "headers": {"Authorization": "Bearer ${CRM_TOKEN}"},
-            "mode": "legacy",
+            "mode": "2025-11-25",
             "outputMismatch": "warn",
             "timeout": 2500,
         },
@@ -76,7 +76,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                 transport="http",
                 url="https://crm.example/mcp",
                 headers={"Authorization": "Bearer s3cret-token"},
-                mode="legacy",
+                mode="2025-11-25",
                 output_mismatch="warn",
                 connect_timeout_s=2.5,
                 secrets=("Bearer s3cret-token", "s3cret-token"),
@@ -121,26 +121,17 @@ def test_a_missing_variable_costs_its_source_only_and_is_named_without_any_value
     assert "p4ssword" not in repr(config)
 
 
-def test_credentials_are_secrets_wherever_they_stand(tmp_path: Path) -> None:
-    config = load(
-        tmp_path,
-        {
-            "mcpServers": {
-                "a": {
-                    "command": "a",
-                    "args": ["--key=${KEY}"],
-                    "env": {"API_TOKEN": "plain-text-token", "MODE": "production", "PORT": "${PORT}"},
-                }
-            }
-        },
-        KEY="from-env",
-        PORT="80",
-    )
+def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) -> None:
+    entry = {
+        "command": "a",
+        "args": ["--key=${KEY}"],
+        "env": {"AUTH": "Basic ${USER}", "MODE": "production", "PORT": "${PORT}"},
+    }
+    config = load(tmp_path, {"mcpServers": {"a": entry}}, KEY="from-env", PORT="80", USER="user")
     (source,) = config.sources
     assert isinstance(source, StdioSource)
-    assert source.secrets == ("plain-text-token", "from-env")
-    assert "from-env" not in str(source.secrets[:1])
-    assert "plain-text-token" not in repr(source)
+    assert source.secrets == ("Basic user", "from-env", "user")
+    assert "from-env" not in repr(source)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,6 @@ Knows no transport and no source; whoever owns the server chooses both.
 from __future__ import annotations
 
 from codemodekit.mcp_adapter.definitions import surface_tools
-from codemodekit.mcp_adapter.register import CodeModeSurface, register_code_mode_tools
+from codemodekit.mcp_adapter.register import CodeModeSurface, RunOutcome, register_code_mode_tools
 
-__all__ = ["CodeModeSurface", "register_code_mode_tools", "surface_tools"]
+__all__ = ["CodeModeSurface", "RunOutcome", "register_code_mode_tools", "surface_tools"]

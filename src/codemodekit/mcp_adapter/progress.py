@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream
@@ -26,17 +26,30 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class _Event(Protocol):
-    def to_wire(self) -> dict[str, Any]: ...
+    """What is read of `code_mode.RunEvent`, which would bring the whole runtime along."""
+
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def source(self) -> str | None: ...
+    @property
+    def tool(self) -> str | None: ...
+    @property
+    def message(self) -> str | None: ...
+    @property
+    def status(self) -> str | None: ...
 
 
 @asynccontextmanager
 async def forwarding(report: Report) -> AsyncIterator[Callable[[_Event], None]]:
     """A listener for one run, whose events reach the client in order."""
-    send, receive = anyio.create_memory_object_stream[str](_QUEUE)
+    send, receive = anyio.create_memory_object_stream[_Event](_QUEUE)
 
     def listen(event: _Event) -> None:
         try:
-            send.send_nowait(_text(event.to_wire()))
+            send.send_nowait(event)
         except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
             _log.debug("left out a progress event")
 
@@ -54,22 +67,19 @@ async def forwarding(report: Report) -> AsyncIterator[Callable[[_Event], None]]:
         raise failure
 
 
-async def _pump(events: MemoryObjectReceiveStream[str], report: Report) -> None:
+async def _pump(events: MemoryObjectReceiveStream[_Event], report: Report) -> None:
     async with events:
-        sequence = 0
-        async for text in events:
-            sequence += 1
+        async for event in events:
             try:
-                await report(sequence, None, text)
+                await report(event.sequence, None, _text(event))
             except Exception:
                 _log.debug("the client took no progress", exc_info=True)
                 return
 
 
-def _text(event: dict[str, Any]) -> str:
-    words = [str(event.get("type", event.get("kind", "progress"))).replace("_", " ")]
-    if "tool" in event:
-        words.append(f"{event.get('source', '')}.{event['tool']}")
-    if event.get("message"):
-        words.append(str(event["message"]))
-    return ": ".join(words)
+def _text(event: _Event) -> str:
+    what = event.kind.replace("_", " ")
+    if event.status and event.status != "ok":
+        what += f" ({event.status})"
+    words = [what, f"{event.source}.{event.tool}" if event.tool else None, event.message]
+    return ": ".join(word for word in words if word)

@@ -12,16 +12,18 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
-from codemodekit._json import JsonValue
+from codemodekit._json import JsonValue, dumps, loads
 from codemodekit.errors import CodeModeKitError, ConfigurationError
 from codemodekit.mcp_adapter.arguments import BadArguments, run_arguments, search_arguments
 from codemodekit.mcp_adapter.definitions import RUN, SEARCH, surface_tools
 from codemodekit.mcp_adapter.progress import forwarding
 from codemodekit.mcp_adapter.texts import run_text, search_text
 
-__all__ = ["CodeModeSurface", "register_code_mode_tools"]
+__all__ = ["CodeModeSurface", "RunOutcome", "register_code_mode_tools"]
 
 _log = logging.getLogger(__name__)
+
+_REPLACED = "half surrogate pairs were replaced by U+FFFD: the protocol carries whole characters only"
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -137,7 +139,7 @@ class _Surface:
         given = run_arguments(arguments)
         async with forwarding(ctx.session.report_progress) as on_progress:
             result = await self._code_mode.run(given.code, context=given.context, on_progress=on_progress)
-        wire = result.to_wire()
+        wire = _unicode(result.to_wire())
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=run_text(wire))],
             structured_content=wire,
@@ -149,9 +151,23 @@ class _Surface:
         found = await self._code_mode.search_tools(
             given.query, source=given.source, detail=given.detail, limit=given.limit, cursor=given.cursor
         )
+        found = _unicode(found)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=search_text(found))], structured_content=found
         )
+
+
+def _unicode(wire: dict[str, Any]) -> dict[str, Any]:
+    """The same, with lone surrogates as U+FFFD: the SDK's transports fail at one, and with them the whole connection."""
+    text = dumps(wire)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        whole: dict[str, Any] = loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+        if "ok" in whole:
+            whole["notes"] = [*whole.get("notes", ()), _REPLACED]
+        return whole
+    return wire
 
 
 def _failed(text: str) -> types.CallToolResult:

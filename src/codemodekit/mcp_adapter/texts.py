@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from codemodekit._json import encode
+from codemodekit._json import dumps
 
 __all__ = ["run_text", "search_text"]
 
@@ -98,5 +98,4 @@ def _plain(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    # through bytes: a lone surrogate would break the transport
-    return encode(value).decode()
+    return dumps(value)

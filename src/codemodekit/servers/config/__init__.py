@@ -8,6 +8,7 @@ from __future__ import annotations
 from codemodekit.servers.config.load import CONFIG_VARIABLE, find_config, load_config, read_config
 from codemodekit.servers.config.model import (
     POLICY_NAMES,
+    SERVER_LIMITS,
     Config,
     ConfigError,
     PolicyChoice,
@@ -23,6 +24,7 @@ from codemodekit.servers.config.policy import read_policy
 __all__ = [
     "CONFIG_VARIABLE",
     "POLICY_NAMES",
+    "SERVER_LIMITS",
     "Config",
     "ConfigError",
     "PolicyChoice",

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from codemodekit.errors import ConfigurationError
+from codemodekit.limits import ExecutionLimits
 
 __all__ = [
     "POLICY_NAMES",
+    "SERVER_LIMITS",
     "Config",
     "ConfigError",
     "PolicyChoice",
@@ -33,7 +35,7 @@ class StdioSource:
 
     name: str
     command: str
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path | None = None
     mode: str = "auto"
@@ -50,7 +52,7 @@ class RemoteSource:
 
     name: str
     transport: Literal["http", "sse"]
-    url: str
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     mode: str = "auto"
     output_mismatch: Literal["error", "warn"] = "error"
@@ -77,6 +79,9 @@ class UnavailableSource:
 
 
 Source: TypeAlias = StdioSource | RemoteSource | PythonSource | UnavailableSource
+
+SERVER_LIMITS: Final = ExecutionLimits(wall_time_ms=120_000, tool_call_time_ms=60_000)
+"""A server waits longer than a library: its programs call slow tools, and its clients have patience."""
 
 POLICY_NAMES: Final = ("allow-all", "read-only", "deny-all")
 
@@ -110,3 +115,7 @@ class Config:
     """What was passed over, one line each."""
     import_folders: tuple[Path, ...] = ()
     """Where Python sources are looked for besides the import path."""
+
+    def execution_limits(self, base: ExecutionLimits) -> ExecutionLimits:
+        """`base` with what the config sets."""
+        return ExecutionLimits.from_wire(self.limits, base)

@@ -17,7 +17,7 @@ from codemodekit.servers.config.reading import Node
 
 __all__ = ["ENTRY_KEYS", "MODES", "read_python_source", "read_server"]
 
-MODES: Final = ("auto", "legacy", "2026-07-28")
+MODES: Final = ("auto", "2026-07-28", "2025-11-25")
 """Protocol eras a source can be pinned to."""
 _TYPES: Final = ("stdio", "http", "streamable-http", "sse")
 _COMMON: Final = ("type", "mode", "outputMismatch", "timeout", "disabled")
@@ -28,7 +28,6 @@ ENTRY_KEYS: Final = (*_STDIO, *_REMOTE, *_COMMON)
 _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _SHORTEST_SECRET: Final = 4
 """Shorter values are ports and flags; blanking them everywhere would destroy every message."""
-_TELLING: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 
 
 def read_server(node: Node, *, environment: Mapping[str, str], folder: Path) -> Source | None:
@@ -93,7 +92,7 @@ def _stdio(node: Node, expander: Expander, folder: Path) -> StdioSource:
         mode=_mode(node),
         output_mismatch=_mismatch(node),
         connect_timeout_s=_timeout(node),
-        secrets=_secrets(expander.used, _references(node, "env", env), _telling(env)),
+        secrets=_secrets(expander.used, _references(node, "env", env)),
     )
 
 
@@ -111,7 +110,7 @@ def _remote(node: Node, expander: Expander) -> RemoteSource:
         mode=_mode(node),
         output_mismatch=_mismatch(node),
         connect_timeout_s=_timeout(node),
-        secrets=_secrets(expander.used, _references(node, "headers", headers), _telling(headers)),
+        secrets=_secrets(expander.used, _references(node, "headers", headers)),
     )
 
 
@@ -185,11 +184,6 @@ def _references(node: Node, key: str, expanded: Mapping[str, str]) -> Iterable[s
     member = node.get(key)
     written = {} if member is None else member.object()
     return (value for name, value in expanded.items() if "${" in str(written[name]))
-
-
-def _telling(values: Mapping[str, str]) -> Iterable[str]:
-    """Credentials that stand in the file in plain text, told by the name they are given."""
-    return (value for name, value in values.items() if _TELLING.search(name))
 
 
 def _secrets(*groups: Iterable[str]) -> tuple[str, ...]:

@@ -1,0 +1,109 @@
+"""`codemodekit`: the group of commands, and the one place where a failure becomes a line and an exit code.
+
+0 done, 1 the run or check failed, 2 the command line or the config cannot be used. A command's module is imported when
+that command is asked for, so that `--help` and a mistyped word cost nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import MutableMapping, Sequence
+from typing import Annotated, Any, Final, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from codemodekit.cli.version import package_version
+from codemodekit.errors import CodeModeKitError, ConfigurationError
+
+__all__ = ["COMMANDS", "main", "run"]
+
+COMMANDS: Final = {
+    "serve": "Serve Code Mode over MCP on standard input and output.",
+    "run": "Run one program against the configured sources.",
+    "search": "Search tools as a model would.",
+    "tools": "List sources, tools, quarantined tools and health.",
+    "tokens": "What direct tool lists cost in tokens, against the Code Mode surface.",
+    "doctor": "Check this installation.",
+}
+
+FAILED: Final = 1
+MISUSED: Final = 2
+
+
+class LazyGroup(TyperGroup):
+    """Shows commands from the table, and loads the module of the one that is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        stubs = {name: TyperCommand(name, help=text, callback=None) for name, text in COMMANDS.items()}
+        self.commands = cast(MutableMapping[str, Any], stubs)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is named, loaded."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _load(name), rest
+
+
+def _load(name: str) -> Any:
+    module = importlib.import_module(f"codemodekit.cli.{name}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=_CONTEXT)
+    alone.command(name, help=f"{COMMANDS[name]}\n\n{module.HELP}")(module.command)
+    return typer.main.get_command(alone)
+
+
+_CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
+
+_app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: rich alone takes a third of the time that help may take
+    pretty_exceptions_enable=False,
+    context_settings=_CONTEXT,
+)
+
+
+@_app.callback(invoke_without_command=True)
+def _root(
+    ctx: typer.Context,
+    show_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """One small Code Mode surface in front of any number of tools."""
+    if show_version:
+        print(f"codemodekit {package_version()}")  # noqa: T201 -- the one thing this option does
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())  # noqa: T201
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carry out one command line and say how it went, as an exit code. Writes at most one line for a mistake."""
+    try:
+        code = typer.main.get_command(_app)(args=list(arguments), prog_name="codemodekit", standalone_mode=False)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "codemodekit"
+        return _complain(f"{path}: {error.format_message()} (see '{path} --help')", MISUSED)
+    except ConfigurationError as error:
+        return _complain(f"codemodekit: {error}", MISUSED)
+    except CodeModeKitError as error:
+        return _complain(f"codemodekit: {error}", FAILED)
+    except typer.Abort:
+        return FAILED
+    except BrokenPipeError:
+        # whoever read our output has gone; without this the interpreter complains again when it flushes
+        sys.stdout = None
+        return FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, code: int) -> int:
+    sys.stderr.write(" ".join(message.split()) + "\n")
+    return code
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,67 @@
+"""What people see: text on standard output, or one JSON value; progress on standard error while somebody watches."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["console", "highlighted", "print_json", "table", "waiting"]
+
+
+_UNFOLDED: Final = 1000
+
+
+def console() -> Console:
+    """Standard output: colour on a terminal only, nothing folded elsewhere, and text of tools never read as markup."""
+    width = None if sys.stdout.isatty() else _UNFOLDED
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=width is not None, width=width)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented on a terminal; ASCII, so that any terminal and pipe can carry it."""
+    sys.stdout.write(json.dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
+
+
+def highlighted(code: str, language: str, *, lines: tuple[int, int] | None = None, mark: int | None = None) -> Syntax:
+    """Code in colour; with `lines` only these, numbered, the line `mark` set off."""
+    return Syntax(
+        code,
+        language,
+        background_color="default",
+        line_numbers=lines is not None,
+        line_range=lines,
+        highlight_lines=None if mark is None else {mark},
+        word_wrap=True,
+    )
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """A table of text; cells keep brackets and control characters out of the terminal's hands."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(_visible(str(cell))) for cell in row))
+    return made
+
+
+def _visible(text: str) -> str:
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Says on standard error that something takes a moment, if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(what):
+        yield

@@ -1,0 +1,148 @@
+"""`codemodekit run`: one program, its value, its logs and the receipt of its calls."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import anyio
+import typer
+
+from codemodekit import _json
+from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
+from codemodekit.cli.output import console, highlighted, print_json, table, waiting
+from codemodekit.code_mode import CodeMode
+from codemodekit.compilers.typescript import TypeScriptCompiler
+from codemodekit.diagnostics import Diagnostic
+from codemodekit.errors import ConfigurationError
+from codemodekit.limits import ExecutionLimits
+from codemodekit.servers.assemble import build_code_mode
+
+__all__ = ["HELP", "command"]
+
+HELP: Final = (
+    "The program is the body of an async function: 'return' what you want to see. Exit code 1 when it fails. "
+    "With --check it is only compiled, and neither sources nor a policy are needed."
+)
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The program, or - for standard input.")],
+    context: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Value of the global 'context' in the program.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compile only; run nothing.")] = False,
+    config: ConfigFile = None,
+    mcp_config: McpConfigFile = None,
+    policy: Policy = None,
+    as_json: AsJson = False,
+) -> int:
+    if check:
+        return _check(_program(file), as_json=as_json)
+    value = _context(context)
+    chosen = chosen_config(config, mcp_config)
+    code_mode = build_code_mode(chosen, policy_override=chosen_policy(policy, chosen), base_limits=ExecutionLimits())
+    program = _program(file)
+    result = anyio.run(_run, code_mode, program, value)
+    if as_json:
+        print_json(result)
+    else:
+        _show(result, program)
+    return 0 if result["ok"] else 1
+
+
+def _program(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}") from error
+
+
+def _context(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return _json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"--context:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"--context: not JSON: {error}") from error
+
+
+async def _run(code_mode: CodeMode, program: str, context: Any) -> dict[str, Any]:
+    async with code_mode:
+        with waiting("Running…"):
+            result = await code_mode.run(program, context=context)
+    return result.to_wire()
+
+
+def _check(program: str, *, as_json: bool) -> int:
+    compiled = TypeScriptCompiler().compile(program)
+    failed = isinstance(compiled, Diagnostic)
+    wire: dict[str, Any] = (
+        {"ok": False, "error": compiled.to_wire()}
+        if isinstance(compiled, Diagnostic)
+        else {"ok": True, "notes": list(compiled.notes)}
+    )
+    if as_json:
+        print_json(wire)
+    elif failed:
+        _show_error(wire["error"], program)
+    else:
+        for line in ("The program compiles.", *(f"Note: {note}" for note in wire["notes"])):
+            console().print(line)
+    return 1 if failed else 0
+
+
+def _show(result: dict[str, Any], program: str) -> None:
+    out = console()
+    if not result["ok"]:
+        _show_error(result["error"], program)
+    elif "value" in result:
+        value = result["value"]
+        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        printable = text.encode("utf-8", "replace").decode()
+        out.print(highlighted(printable, "json") if out.is_terminal and not isinstance(value, str) else printable)
+    else:
+        out.print("(the program returned nothing)")
+    for entry in result["logs"]:
+        out.print(f"[{entry['level']}] {entry['message']}")
+    for note in result.get("notes", ()):
+        out.print(f"Note: {note}")
+    if result["calls"]:
+        out.print(_receipt(result))
+
+
+def _show_error(error: dict[str, Any], program: str) -> None:
+    out = console()
+    place = error.get("location")
+    at = f" (line {place['line']}, column {place['column']})" if place else ""
+    out.print(f"{error['code']}{at}: {error['message']}")
+    if place and out.is_terminal:
+        out.print(
+            highlighted(program, "typescript", lines=(max(1, place["line"] - 2), place["line"] + 2), mark=place["line"])
+        )
+    elif "frame" in error:
+        out.print(error["frame"])
+
+
+def _receipt(result: dict[str, Any]) -> Any:
+    rows = [
+        (
+            call["id"],
+            f"{call['source']}.{call['tool']}",
+            call["status"] + (f" ({call['code']})" if call.get("code") else ""),
+            f"{call['durationMs']:.1f} ms" if "durationMs" in call else "",
+            call["inputBytes"],
+            call.get("resultBytes", ""),
+        )
+        for call in result["calls"]
+    ]
+    title = f"\n{len(rows)} calls; running it again is {result['rerun']}"
+    return table(title, ("", "tool", "status", "time", "bytes in", "bytes out"), rows)

@@ -1,0 +1,87 @@
+"""`codemodekit tools`: what every source gives, what was put aside, and how the sources are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import anyio
+import typer
+
+from codemodekit.catalog.snapshot import CatalogTool
+from codemodekit.cli.connected import connected
+from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
+from codemodekit.cli.output import console, print_json, table
+from codemodekit.code_mode import CodeMode
+from codemodekit.servers.config import Config, ConfigError
+
+__all__ = ["HELP", "command"]
+
+HELP: Final = "Starts the sources, asks each for its tools, and stops them. Nothing is called, so no policy is needed."
+
+
+def command(
+    source: Annotated[str | None, typer.Argument(help="Only this source.")] = None,
+    config: ConfigFile = None,
+    mcp_config: McpConfigFile = None,
+    as_json: AsJson = False,
+) -> int:
+    chosen = require_sources(chosen_config(config, mcp_config))
+    names = [each.name for each in chosen.sources]
+    if source is not None and source not in names:
+        raise ConfigError(f"there is no source {source!r}; configured: {', '.join(names)}")
+    listed = anyio.run(_list, chosen, source)
+    if as_json:
+        print_json(listed)
+    else:
+        _show(listed)
+    return 0
+
+
+async def _list(config: Config, source: str | None) -> dict[str, Any]:
+    async with connected(config) as code_mode:
+        return _listing(code_mode, source)
+
+
+def _listing(code_mode: CodeMode, source: str | None) -> dict[str, Any]:
+    catalog = code_mode.snapshot()
+    return {
+        "catalogRevision": catalog.revision,
+        "sources": [each.to_wire() for each in code_mode.health() if source in (None, each.source)],
+        "tools": [
+            _tool(tool)
+            for found in catalog.sources.values()
+            if source in (None, found.name)
+            for tool in found.tools.values()
+        ],
+        "diagnostics": [note.to_wire() for note in code_mode.catalog_diagnostics() if source in (None, note.source)],
+    }
+
+
+def _tool(tool: CatalogTool) -> dict[str, Any]:
+    definition = tool.definition
+    wire = {"source": tool.source, "tool": definition.name, "callable": tool.callable}
+    if definition.description:
+        wire["description"] = definition.description
+    return {**wire, "readOnly": bool(definition.annotations.read_only)}
+
+
+def _show(listed: dict[str, Any]) -> None:
+    out = console()
+    sources = [
+        (each["source"], each["state"], each["tools"], each["quarantined"], each.get("lastError", ""))
+        for each in listed["sources"]
+    ]
+    out.print(table("Sources", ("source", "state", "tools", "quarantined", "last error"), sources))
+    tools = [
+        (tool["callable"], "read-only" if tool["readOnly"] else "", _first_line(tool.get("description", "")))
+        for tool in listed["tools"]
+    ]
+    if tools:
+        out.print(table("\nTools", ("call", "", "description"), tools))
+    notes = [(note["source"], note.get("tool", ""), note["message"]) for note in listed["diagnostics"]]
+    if notes:
+        out.print(table("\nPut aside or odd", ("source", "tool", "why"), notes))
+
+
+def _first_line(description: str) -> str:
+    return description.strip().partition("\n")[0]

@@ -1,0 +1,155 @@
+"""One Code Mode as an MCP server on standard input and output, in the protocol era its client opens with.
+
+`initialize` is answered before anything of Code Mode is loaded: the sandbox, the compiler and the sources start beside
+the server, and a call that comes too early waits for them. Nothing but protocol reaches standard output.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from importlib import import_module
+from typing import Any, cast
+
+import anyio
+import anyio.to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from codemodekit.contracts import ToolPolicy, ToolProvider
+from codemodekit.errors import ClosedError
+from codemodekit.limits import ExecutionLimits
+from codemodekit.mcp_adapter import CodeModeSurface, RunOutcome, register_code_mode_tools
+from codemodekit.mcp_adapter.definitions import INSTRUCTIONS
+from codemodekit.servers.standard_input import standard_input
+
+__all__ = ["OpenCodeMode", "serve_code_mode_stdio", "serve_stdio"]
+
+OpenCodeMode = Callable[[], AbstractAsyncContextManager[CodeModeSurface]]
+"""Loads what is needed and makes a Code Mode; called in a thread, entered on the event loop."""
+
+
+async def serve_code_mode_stdio(
+    *,
+    name: str,
+    version: str,
+    tool_policy: ToolPolicy,
+    sources: Sequence[ToolProvider],
+    limits: ExecutionLimits | None = None,
+    search: bool = True,
+    instructions: str | None = INSTRUCTIONS,
+    **options: Any,
+) -> None:
+    """Serve these sources until the client closes standard input or the process is told to end.
+
+    `options` go to `CodeMode` as they are. Without `limits` a run may take 120 s and a call 60 s.
+    """
+
+    def open_code_mode() -> AbstractAsyncContextManager[CodeModeSurface]:
+        made = import_module("codemodekit.servers.assemble").code_mode_of(
+            providers=sources, tool_policy=tool_policy, limits=limits, **options
+        )
+        return cast(AbstractAsyncContextManager[CodeModeSurface], made)
+
+    await serve_stdio(
+        name=name, version=version, open_code_mode=open_code_mode, search=search, instructions=instructions
+    )
+
+
+async def serve_stdio(
+    *,
+    name: str,
+    version: str,
+    open_code_mode: OpenCodeMode,
+    search: bool = True,
+    instructions: str | None = INSTRUCTIONS,
+) -> None:
+    """As `serve_code_mode_stdio`, for a Code Mode that is made by `open_code_mode` once the server is up.
+
+    Raises:
+        CodeModeKitError: it cannot be made.
+    """
+    starting = _Starting()
+    server: Server[Any] = Server(name, version=version, instructions=instructions)
+    register_code_mode_tools(server, code_mode=starting, search=search)
+    with standard_input() as lines, _on_signal(lines.end):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(starting.hold, open_code_mode, lines.end)
+            # the SDK points descriptor 1 at standard error while it serves, so a stray print cannot break the stream
+            async with stdio_server(stdin=cast(anyio.AsyncFile[str], anyio.wrap_file(cast(Any, lines)))) as (
+                read,
+                write,
+            ):
+                await server.run(read, write, server.create_initialization_options())
+            starting.release()
+    starting.raise_failure()
+
+
+class _Starting:
+    """Stands for a Code Mode that is still being made: what is asked of it waits."""
+
+    def __init__(self) -> None:
+        self._settled = anyio.Event()
+        self._released = anyio.Event()
+        self._code_mode: CodeModeSurface | None = None
+        self._failure: Exception | None = None
+
+    async def hold(self, open_code_mode: OpenCodeMode, on_failure: Callable[[], None]) -> None:
+        """Make it, keep it until released, close it; all in one task, as its sources demand."""
+        try:
+            async with await anyio.to_thread.run_sync(open_code_mode) as self._code_mode:
+                self._settled.set()
+                await self._released.wait()
+        except Exception as error:
+            self._failure = error
+            on_failure()
+        finally:
+            self._code_mode = None
+            self._settled.set()
+
+    def release(self) -> None:
+        self._released.set()
+
+    def raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    async def run(self, code: str, **options: Any) -> RunOutcome:
+        return await (await self._ready()).run(code, **options)
+
+    async def search_tools(self, query: str, **options: Any) -> dict[str, Any]:
+        return await (await self._ready()).search_tools(query, **options)
+
+    async def _ready(self) -> CodeModeSurface:
+        await self._settled.wait()
+        if self._code_mode is None:
+            raise ClosedError("this server is ending")
+        return self._code_mode
+
+
+@contextmanager
+def _on_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` at the first SIGINT or SIGTERM; the next one acts as if we were not here."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers; whoever serves from another one owns the signals
+        return
+    before: Mapping[signal.Signals, Any] = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+    def handle(_number: int, _frame: object) -> None:
+        restore()
+        stop()
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        restore()
