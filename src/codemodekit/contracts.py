@@ -1,4 +1,4 @@
-"""The ports of the system: what a tool source, a compiler, a sandbox and a policy must do, and the values they exchange.
+"""The ports of the system: what a tool source, a compiler, a sandbox and a policy must do, and what they exchange.
 
 Everything concrete stands above and is handed in. A new source, sandbox or compiler needs no base class: it passes the
 conformance suite of its contract in `codemodekit.testing`.
@@ -213,7 +213,8 @@ class Launch:
     context: JsonValue = None
     """The value of the global `context`."""
     names: Callable[[str | None], Sequence[str]] = lambda _source: ()
-    """Names of the sources (None) or of one source's tools; called on a sandbox thread, answers at once."""
+    """Names of the sources (None) or of one source's tools; called on a sandbox thread, answers at once. Raises
+    LookupError while they are not known."""
     seed: int = 0
     """Seed of `Math.random`, 64 bits."""
 
@@ -231,6 +232,8 @@ class GuestCall:
     """Size of the input as JSON."""
     problem: str | None = None
     """Why the arguments cannot be sent at all (not JSON); then `input` is None."""
+    oversize: bool = False
+    """The arguments alone are larger than the bridge allows; then `input` is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +247,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One line the program wrote to its console; `level` is log, info, warn, error, debug, or `dropped` for the marker."""
+    """One line of the program's console; `level` is log, info, warn, error, debug, or `dropped` for the marker."""
 
     level: str
     message: str

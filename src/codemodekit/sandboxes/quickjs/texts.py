@@ -60,21 +60,12 @@ def _call(head: str, body: str) -> GuestCall:
     number, source, tool = _scan(head)[0]
     if type(number) is not int or type(source) is not str or type(tool) is not str:
         raise TypeError("not a call")
-    if body[:1] == "!":
-        return GuestCall(number, source, tool, None, 0, _problem(body[1:]))
+    if body[:5] == "!size":
+        return GuestCall(number, source, tool, None, 0, oversize=True)
+    if body[:6] == "!value":
+        return GuestCall(number, source, tool, None, 0, f"the arguments cannot be sent: at {body[6:]}")
     return GuestCall(
         number, source, tool, loads(body), len(body) if body.isascii() else len(body.encode("utf-8", "replace"))
-    )
-
-
-def _problem(text: str) -> str:
-    kind, path_and_reason = text[:4], text[4:]
-    if kind == "size":
-        return "the arguments are larger than the bridge allows"
-    return (
-        f"the arguments cannot be sent: at {text.removeprefix('value')}"
-        if path_and_reason
-        else "the arguments cannot be sent"
     )
 
 

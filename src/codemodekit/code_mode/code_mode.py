@@ -1,0 +1,299 @@
+"""CodeMode: one small surface in front of any number of sources.
+
+Joins a compiler, a sandbox, a policy and sources into something that runs programs. Transports, servers and skills are
+above and not known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Final, Self
+
+from codemodekit._json import JsonObject, JsonValue
+from codemodekit.bridge.bridge import Approver, ToolBridge, TrustedResultHandler
+from codemodekit.catalog.health import CatalogNote, SourceHealth
+from codemodekit.catalog.manager import CatalogManager, Reconnect
+from codemodekit.catalog.search import ToolSearch
+from codemodekit.catalog.snapshot import Catalog
+from codemodekit.code_mode.events import EventStream, Listener
+from codemodekit.code_mode.result import RunResult, TrustedRecord
+from codemodekit.code_mode.run import Inbox, Run
+from codemodekit.compilers.typescript import TypeScriptCompiler
+from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
+from codemodekit.declarations.typescript import declare_catalog
+from codemodekit.diagnostics import Diagnostic, DiagnosticCode
+from codemodekit.errors import ClosedError, ConfigurationError, SandboxError
+from codemodekit.limits import ExecutionLimits
+from codemodekit.sandboxes.quickjs import QuickJsSandbox
+
+__all__ = ["CodeMode"]
+
+_COMPILE_INLINE_BYTES: Final = 8 * 1024
+"""Longer programs are compiled in a thread: the event loop has others to serve."""
+
+
+class CodeMode:
+    """Runs programs against a catalogue of sources. Use as an async context manager.
+
+    Args:
+        providers: the sources, each under a unique name.
+        tool_policy: decides each call; there is no default.
+        compiler: TypeScript, unless another is given.
+        sandbox: QuickJS in WebAssembly, unless another is given. It is closed with this object.
+        limits: of every run.
+        reconnect: how lost sources are sought again.
+        observer: hears payload-free events of every run.
+        approver: answers when the policy asks.
+        on_trusted_result: host code that sees whole tool results, sideband included.
+        on_diagnostic: host code that gets the fuller record behind each `correlationId`.
+
+    Raises:
+        ConfigurationError: no policy, or a duplicate or empty source name.
+    """
+
+    def __init__(
+        self,
+        *,
+        providers: Sequence[ToolProvider],
+        tool_policy: ToolPolicy,
+        compiler: CodeCompiler | None = None,
+        sandbox: CodeSandbox | None = None,
+        limits: ExecutionLimits | None = None,
+        reconnect: Reconnect | None = None,
+        observer: Listener | None = None,
+        approver: Approver | None = None,
+        on_trusted_result: TrustedResultHandler | None = None,
+        on_diagnostic: Callable[[TrustedRecord], None] | None = None,
+    ) -> None:
+        if not callable(tool_policy):
+            raise ConfigurationError(
+                "a tool policy is required: allow_all_tool_calls(), read_only_tool_calls(), policy_rules([...]) or your own"
+            )
+        if limits is not None and not isinstance(limits, ExecutionLimits):
+            raise ConfigurationError(f"limits must be ExecutionLimits, not {limits!r}")
+        self._compiler: CodeCompiler = compiler if compiler is not None else TypeScriptCompiler()
+        self._sandbox: CodeSandbox = sandbox if sandbox is not None else QuickJsSandbox()
+        self._limits = limits or ExecutionLimits()
+        self._observer = observer
+        self._on_diagnostic = on_diagnostic
+        self._catalog = CatalogManager(providers, reconnect=reconnect or Reconnect())
+        self._search = ToolSearch(self._catalog)
+        self._bridge = ToolBridge(
+            catalog=self._catalog,
+            policy=tool_policy,
+            approver=approver,
+            on_trusted_result=on_trusted_result,
+            on_failure=self._record,
+        )
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closing = False
+        self._started = False
+
+    @property
+    def limits(self) -> ExecutionLimits:
+        """The limits of every run."""
+        return self._limits
+
+    async def start(self) -> None:
+        """Begin to connect the sources, in the background. Twice is fine."""
+        if self._closing:
+            raise ClosedError("this CodeMode has been closed")
+        if not self._started:
+            self._started = True
+            await self._catalog.start()
+
+    async def aclose(self) -> None:
+        """Cancel what runs, leave the sources, stop the sandbox. Twice is fine."""
+        self._closing = True
+        running = [task for task in self._running if task is not asyncio.current_task()]
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=5)
+        await self._catalog.aclose()
+        await self._sandbox.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    # --- programs -----------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        code: str,
+        *,
+        context: JsonValue = None,
+        on_progress: Listener | None = None,
+        principal: Any = None,
+    ) -> RunResult:
+        """Run a program to its end.
+
+        Args:
+            code: the body of an async TypeScript function.
+            context: JSON value of the global `context`.
+            on_progress: hears the run's events.
+            principal: who runs it; the policy sees it, the program does not.
+
+        Never raises for anything the program, a tool or a source does; cancelling the awaiting task cancels the run.
+
+        Raises:
+            ClosedError: not started, or closed.
+        """
+        if not self._started or self._closing:
+            raise ClosedError(
+                "this CodeMode has been closed" if self._closing else "this CodeMode has not been started"
+            )
+        execution_id = "run_" + secrets.token_hex(8)
+        events = self._events(execution_id, on_progress)
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            result = await self._run(execution_id, code, context, principal, events)
+        except asyncio.CancelledError:
+            if not self._is_closing() or task.cancelling() > 1:
+                self._ended(events, "cancelled", str(DiagnosticCode.EXECUTION_CANCELLED))
+                raise
+            task.uncancel()
+            message = "the run was cancelled because its host is closing"
+            result = _failure(execution_id, Diagnostic(code=DiagnosticCode.EXECUTION_CANCELLED, message=message))
+        finally:
+            self._running.discard(task)
+        result = self._correlated(result)
+        self._ended(events, "ok" if result.ok else "failed", str(result.error.code) if result.error else None)
+        return result
+
+    async def _run(
+        self, execution_id: str, code: str, context: JsonValue, principal: Any, events: EventStream | None
+    ) -> RunResult:
+        program = await self.compile(code)
+        if isinstance(program, Diagnostic):
+            return _failure(execution_id, program)
+        if events is not None:
+            events.compiled()
+        inbox = Inbox()
+        run = Run(
+            execution_id=execution_id,
+            program=program,
+            context=context,
+            limits=self._limits,
+            seed=int.from_bytes(os.urandom(8), "little"),
+            sandbox=self._sandbox,
+            bridge=self._bridge.open(execution_id, self._limits, inbox.put, principal=principal, listener=events),
+            inbox=inbox,
+            events=events,
+        )
+        if events is not None:
+            events.running()
+        try:
+            return await run.execute()
+        except (SandboxError, ClosedError) as error:
+            diagnostic = Diagnostic(code=DiagnosticCode.INTERNAL_ERROR, message="the sandbox cannot start")
+            return self._correlated(_failure(execution_id, diagnostic), error)
+
+    async def compile(self, code: str) -> Program | Diagnostic:
+        """Check a program without running it: the compiled form, or why it cannot be compiled."""
+        size = len(code.encode("utf-8", "surrogatepass"))
+        if size > self._limits.source_bytes:
+            message = (
+                f"the program is {size} bytes and may be {self._limits.source_bytes}; pass data by `context` instead"
+            )
+            return Diagnostic(code=DiagnosticCode.SOURCE_LIMIT_EXCEEDED, message=message)
+        if size <= _COMPILE_INLINE_BYTES:
+            return self._compiler.compile(code)
+        return await asyncio.to_thread(self._compiler.compile, code)
+
+    # --- the catalogue ------------------------------------------------------------------------------------------
+
+    async def search_tools(
+        self,
+        query: str,
+        *,
+        source: str | None = None,
+        detail: str = "summary",
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """Search the tools that can be called now; the answer of the `search_tools` tool."""
+        return await self._search.search(query, source=source, detail=detail, limit=limit, cursor=cursor)
+
+    async def declarations(self, source: str | None = None) -> str:
+        """TypeScript declarations of the whole catalogue, or of one source."""
+        catalog = self.snapshot()
+        chosen = {
+            name: [tool.definition for tool in found.tools.values()]
+            for name, found in catalog.sources.items()
+            if source in (None, name)
+        }
+        return await asyncio.to_thread(declare_catalog, chosen)
+
+    def snapshot(self) -> Catalog:
+        """The catalogue of this moment."""
+        return self._catalog.snapshot()
+
+    async def settled(self, timeout_s: float) -> None:
+        """Wait until every source has connected or failed once, at most so long."""
+        await self._catalog.settled(timeout_s)
+
+    def health(self) -> tuple[SourceHealth, ...]:
+        """How each source is."""
+        return self._catalog.health()
+
+    def catalog_diagnostics(self) -> tuple[CatalogNote, ...]:
+        """What is odd about the catalogue: tools put aside, listings with faults."""
+        return self._catalog.diagnostics()
+
+    def catalog_envelope(self, source: str, tool: str) -> JsonObject:
+        """What the source said about a tool besides its definition; for trusted host code.
+
+        Raises:
+            KeyError: no such tool now.
+        """
+        return self.snapshot().sources[source].tools[tool].definition.sideband
+
+    def _is_closing(self) -> bool:
+        return self._closing
+
+    # --- records ------------------------------------------------------------------------------------------------
+
+    def _events(self, execution_id: str, on_progress: Listener | None) -> EventStream | None:
+        if on_progress is None and self._observer is None:
+            return None
+        return EventStream(execution_id, self._limits, on_progress, self._observer)
+
+    def _ended(self, events: EventStream | None, status: str, code: str | None) -> None:
+        if events is not None:
+            events.ended(status, code)
+
+    def _correlated(self, result: RunResult, cause: BaseException | None = None) -> RunResult:
+        if result.error is None or result.error.correlation_id:
+            return result
+        return replace(result, error=self._record(result.execution_id, result.error, cause))
+
+    def _record(self, execution_id: str, diagnostic: Diagnostic, cause: BaseException | None) -> Diagnostic:
+        correlation_id = "diag_" + secrets.token_hex(8)
+        diagnostic = replace(diagnostic, correlation_id=correlation_id)
+        if self._on_diagnostic is not None:
+            record = TrustedRecord(
+                correlation_id=correlation_id, execution_id=execution_id, diagnostic=diagnostic, exception=cause
+            )
+            # A host's listener that fails changes nothing for the run.
+            with contextlib.suppress(Exception):
+                self._on_diagnostic(record)
+        return diagnostic
+
+
+def _failure(execution_id: str, diagnostic: Diagnostic) -> RunResult:
+    return RunResult(ok=False, execution_id=execution_id, error=diagnostic)
