@@ -2,9 +2,10 @@
 
 Its one argument is JSON: `ignore` (methods never answered), `discover` (result of server/discover; without it the
 server speaks the older protocol), `pages` (cursor -> result of tools/list), `calls` (tool -> what to do: `result`,
-`error`, `line` (raw text), `size` (bytes of an answer), `exit`), `noise` (lines on stdout at start), `stderr`,
-`exit` (at start), `stubborn` (a file: ignores the end of its input and SIGTERM, starts a child that does the same, and
-writes both process ids there).
+`error`, `line` (raw text), `size` (bytes of an answer), `exit`, `ask` (a method to ask the client, whose reply becomes
+the result)), `ignore_first` (methods not answered the first time), `errors` (method -> error), `noise` (lines on stdout
+at start), `stderr`, `exit` (at start), `stubborn` (a file: ignores the end of its input and SIGTERM, starts a child
+that does the same, and writes both process ids there).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 SCRIPT: dict[str, Any] = json.loads(sys.argv[1])
+WAITING: list[Any] = []
 STUBBORN = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
 
 
@@ -36,6 +38,9 @@ def do(request_id: Any, action: dict[str, Any]) -> None:
         os._exit(action["exit"])
     elif "line" in action:
         say(action["line"].replace("$ID", json.dumps(request_id)))
+    elif "ask" in action:
+        WAITING.append(request_id)
+        say(json.dumps({"jsonrpc": "2.0", "id": "asked", "method": action["ask"], "params": action["params"]}))
     elif "size" in action:
         reply(request_id, result={"content": [{"type": "text", "text": "x" * action["size"]}]})
     else:
@@ -43,8 +48,17 @@ def do(request_id: Any, action: dict[str, Any]) -> None:
 
 
 def answer(message: dict[str, Any]) -> None:
+    if "method" not in message:
+        reply(WAITING.pop(), result={"content": [], "structuredContent": message})
+        return
     method, request_id, params = message["method"], message.get("id"), message.get("params") or {}
     if request_id is None or method in SCRIPT.get("ignore", []):
+        return
+    if method in SCRIPT.get("ignore_first", []):
+        SCRIPT["ignore_first"].remove(method)
+        return
+    if method in SCRIPT.get("errors", {}):
+        reply(request_id, error=SCRIPT["errors"][method])
         return
     if method == "server/discover" and "discover" in SCRIPT:
         reply(request_id, result=SCRIPT["discover"])

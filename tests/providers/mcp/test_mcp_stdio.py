@@ -80,6 +80,37 @@ async def test_a_server_that_speaks_another_newer_version_is_spoken_to_in_the_ol
         assert names(await session.list_tools()) == ["t"]
 
 
+async def test_a_server_of_the_newer_protocol_that_starts_slowly_is_found_out() -> None:
+    offer = {"supportedVersions": ["2026-07-28"], "capabilities": {}, "resultType": "complete", "ttlMs": 0}
+    script = {
+        "ignore_first": ["server/discover"],
+        "errors": {"initialize": {"code": -32022, "message": "no", "data": {"supported": ["2026-07-28"]}}},
+        "discover": {**offer, "cacheScope": "private"},
+    }
+    async with raw_stdio(script, mode="auto").connect() as session:
+        assert session.protocol_version == "2026-07-28"  # type: ignore[attr-defined]
+
+
+async def test_a_server_without_the_pinned_protocol_is_not_used() -> None:
+    assert str(await lost(raw_stdio({}, mode="2026-07-28"))) == "connecting failed: Method not found"
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("elicitation/create", {"message": "Your name?", "requestedSchema": {"type": "object", "properties": {}}}),
+        ("sampling/createMessage", {"messages": [], "maxTokens": 9}),
+        ("roots/list", {}),
+        ("vendor/anything", {}),
+    ],
+)
+async def test_a_server_that_asks_for_something_is_refused_and_does_not_hang(method: str, params: Any) -> None:
+    async with raw_stdio({"calls": {"t": {"ask": method, "params": params}}}).connect() as session:
+        result = await outcome(session, "t")
+    assert isinstance(result, ToolResult)
+    assert "error" in result.structured_content
+
+
 async def test_noise_on_stdout_changes_nothing_and_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     noise = ["starting...", "", "{", '{"level":"info","id":2}', "[1]", "\x00\xff", '{"jsonrpc":"2.0"}']
     async with raw_stdio({"noise": noise, "pages": {"": {"tools": [TOOL]}}}).connect() as session:

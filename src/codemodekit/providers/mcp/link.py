@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client._transport import TransportStreams
-from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 
 __all__ = ["LOST_MARK", "Incoming", "Link", "failed_answer", "watched"]
@@ -30,7 +29,8 @@ class Link:
     """One open connection."""
 
     read: MemoryObjectReceiveStream[Incoming]
-    write: WriteStream[SessionMessage]
+    write: Any
+    """The SDK's stream of outgoing messages; its type is not public."""
     needs_probing: bool
     """True where the end cannot be seen from here, so that somebody has to ask now and then."""
     ended: anyio.Event = field(default_factory=anyio.Event)
@@ -56,7 +56,7 @@ def failed_answer(request_id: types.RequestId, code: int, message: str, *, lost:
 
 @asynccontextmanager
 async def watched(
-    transport: AbstractAsyncContextManager[TransportStreams],
+    transport: AbstractAsyncContextManager[Any],
     inbox: tuple[MemoryObjectSendStream[Incoming], MemoryObjectReceiveStream[Incoming]],
 ) -> AsyncIterator[Link]:
     """A link over one of the SDK's transports; whoever holds the sending end of `inbox` can put messages in."""

@@ -15,6 +15,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO, cast
 
@@ -31,7 +32,6 @@ from mcp.os.win32.utilities import (
     terminate_windows_process_tree,
 )
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from codemodekit import _json
 from codemodekit.errors import SourceLost
@@ -50,31 +50,34 @@ _TERMINATE_S: Final = 1.5
 _REAP_S: Final = 1.0
 _EXIT_CODE_WAIT_S: Final = 0.5
 """A child that closed its stdout has normally exited; this long we wait to learn its exit code."""
+_LAST_WORDS_S: Final = 0.2
+"""How long we wait for what is still to be read of its stderr."""
 _POLL_S: Final = 0.01
 _CHUNK: Final = 64 * 1024
+_END_BYTES: Final = 512
+"""Enough of either end of a message to find its id in."""
 _QUEUED_MESSAGES: Final = 256
 """Messages waiting for a child that does not read; without a queue, withdrawing a call would wait for the pipe."""
 
 
 @asynccontextmanager
-async def open_stdio(server: StdioServer, tail: Tail | None = None) -> AsyncIterator[Link]:
+async def open_stdio(server: StdioServer) -> AsyncIterator[Link]:
     """Start the child; on leaving it is gone, with all of its process group, after at most about four seconds.
 
     Raises:
         SourceLost: it cannot be started.
     """
-    tail = tail or Tail()
     process = await _start(server)
+    tail, said_all = Tail(), anyio.Event()
     # No await between the start and the shielded ending below: a cancellation there would leave the child behind.
     inbox_send, inbox = anyio.create_memory_object_stream[Incoming](0)
     outbox, outbox_receive = anyio.create_memory_object_stream[SessionMessage](_QUEUED_MESSAGES)
     link = Link(read=inbox, write=outbox, needs_probing=False, host_notes=tail.text)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_read_stdout, process, inbox_send, link, tail)
+            tasks.start_soon(_read_stdout, process, inbox_send, link, tail, said_all)
             tasks.start_soon(_write_stdin, process, outbox_receive, link)
-            if process.stderr is not None:
-                tasks.start_soon(_drain, process.stderr, tail)
+            tasks.start_soon(_read_stderr, process, tail, said_all)
             try:
                 yield link
             finally:
@@ -159,8 +162,18 @@ async def _drain(output: anyio.abc.ByteReceiveStream, tail: Tail) -> None:
             tail.add(await output.receive(_CHUNK))
 
 
+async def _read_stderr(process: anyio.abc.Process, tail: Tail, said_all: anyio.Event) -> None:
+    if process.stderr is not None:
+        await _drain(process.stderr, tail)
+    said_all.set()
+
+
 async def _read_stdout(
-    process: anyio.abc.Process, inbox: MemoryObjectSendStream[Incoming], link: Link, tail: Tail
+    process: anyio.abc.Process,
+    inbox: MemoryObjectSendStream[Incoming],
+    link: Link,
+    tail: Tail,
+    said_all: anyio.Event,
 ) -> None:
     assert process.stdout is not None
     lines = _Lines()
@@ -175,7 +188,10 @@ async def _read_stdout(
                     else:
                         await inbox.send(message)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-            link.end(await _why_ended(process, "the server closed its output"))
+            reason = await _why_ended(process, "the server closed its output")
+            with anyio.move_on_after(_LAST_WORDS_S):
+                await said_all.wait()
+            link.end(reason)
 
 
 async def _why_ended(process: anyio.abc.Process, otherwise: str) -> str:
@@ -188,28 +204,26 @@ async def _why_ended(process: anyio.abc.Process, otherwise: str) -> str:
     return f"the server process exited with code {code}"
 
 
+@dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of output; of one that is too long only both ends."""
+    """One line of output; of one that is too long, both ends."""
 
-    __slots__ = ("head", "tail", "whole")
-
-    def __init__(self, data: bytes, *, whole: bool = True, tail: bytes = b"") -> None:
-        self.head = data
-        self.tail = tail if not whole else data
-        self.whole = whole
+    head: bytes
+    tail: bytes
+    whole: bool
 
 
 class _Lines:
     """Cuts a stream of bytes into lines, holding at most MAX_LINE_BYTES of one."""
 
-    _END_BYTES: Final = 512
-
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 0
-        self._end = b""
+        self._head = b""
+        self._tail = b""
 
     def feed(self, chunk: bytes) -> list[_Line]:
+        """The lines that the chunk completes."""
         *complete, rest = chunk.split(b"\n")
         found = []
         for piece in complete:
@@ -219,21 +233,19 @@ class _Lines:
         return found
 
     def _hold(self, piece: bytes) -> None:
-        if self._size <= MAX_LINE_BYTES:
-            self._parts.append(piece)
-        else:
-            self._parts = [b"".join(self._parts)[: self._END_BYTES]] if len(self._parts) > 1 else self._parts
-            self._end = (self._end + piece)[-self._END_BYTES :]
         self._size += len(piece)
+        self._parts.append(piece)
+        if self._size > MAX_LINE_BYTES:
+            held = b"".join(self._parts)
+            self._head = self._head or held[:_END_BYTES]
+            self._tail = (self._tail + held)[-_END_BYTES:]
+            self._parts = []
 
     def _take(self) -> _Line:
-        data, too_long = b"".join(self._parts), self._size > MAX_LINE_BYTES
-        line = (
-            _Line(data[: self._END_BYTES], whole=False, tail=self._end or data[-self._END_BYTES :])
-            if too_long
-            else _Line(data)
-        )
-        self._parts, self._size, self._end = [], 0, b""
+        whole = self._size <= MAX_LINE_BYTES
+        data = b"".join(self._parts)
+        line = _Line(data, data, whole) if whole else _Line(self._head, self._tail, whole)
+        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
         return line
 
 
@@ -245,7 +257,7 @@ def _message(line: _Line) -> SessionMessage | None:
         # Python's own parser: the SDK's refuses lone surrogates, which JSON allows.
         value = json.loads(line.head)
         return SessionMessage(types.jsonrpc_message_adapter.validate_python(value, by_name=False))
-    except (RecursionError, ValueError, ValidationError) as error:
+    except (RecursionError, ValueError) as error:
         return _unreadable(line, f"the server's answer cannot be read ({type(error).__name__})")
 
 
@@ -257,9 +269,9 @@ _LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"
 
 def _unreadable(line: _Line, why: str) -> SessionMessage | None:
     """An error for the call whose answer this is, so that it need not wait for its time to run out; None for noise."""
-    if b'"jsonrpc"' not in line.head[:512] and b'"jsonrpc"' not in line.tail[-512:]:
+    if b'"jsonrpc"' not in line.head[:_END_BYTES] and b'"jsonrpc"' not in line.tail[-_END_BYTES:]:
         return None
-    found = _FIRST_ID.search(line.head[:512]) or _LAST_ID.search(line.tail[-512:])
+    found = _FIRST_ID.search(line.head[:_END_BYTES]) or _LAST_ID.search(line.tail[-_END_BYTES:])
     return failed_answer(int(found[1]), types.PARSE_ERROR, why) if found else None
 
 
