@@ -39,14 +39,14 @@ interface GithubSearchIssuesInput {
   limit?: number;
 }
 interface GithubSearchIssuesOutput {
-  items: GithubSearchIssuesOutputIssue[];
+  items: GithubIssue[];
 }
-interface GithubSearchIssuesOutputIssue {
+interface GithubIssue {
   /** @integer */
   id: number;
-  parent?: GithubSearchIssuesOutputIssue;
+  parent?: GithubIssue;
 }
-// tools.github.search_issues(…)
+// tools.github.search_issues(input)
 interface GithubTools {
   /** Find issues. */
   search_issues(input: GithubSearchIssuesInput): Promise<ToolResult<GithubSearchIssuesOutput>>;

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from codemodekit._json import JsonObject
 
-__all__ = ["comment", "preview", "safe", "schema_comment"]
+__all__ = ["comment", "preview", "safe", "schema_comment", "shortened"]
 
 _PROPERTY_TEXT: Final = 400
+_SHORT_TEXT: Final = 80
 _VALUE_TEXT: Final = 80
+_SAFE_INTEGER: Final = 2**53 - 1
 
 _TAGS: Final = (
     "default",
@@ -45,12 +47,12 @@ _PLAIN_TAGS: Final = frozenset({"format", "pattern", "contentEncoding", "content
 
 def safe(text: str, limit: int) -> str:
     """`text` without anything that ends a comment, hides or reorders characters, or cannot be encoded."""
-    text = text[: 4 * limit].replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    text = "".join(character for character in text if character == "\n" or character.isprintable())
+    text = text[: 4 * limit].replace("\r\n", "\n").replace("\r", "\n")
+    text = "".join(" " if one.isspace() and one != "\n" else one for one in text if one.isprintable() or one.isspace())
     text = text.strip()
     if len(text) > limit:
         text = text[: limit - 1].rstrip() + "…"
-    return text.replace("*/", "*\\/").replace("/*", "/ *")
+    return text.replace("*/", "*\\/")
 
 
 def comment(text: str, limit: int, tags: Sequence[str] = ()) -> tuple[str, ...]:
@@ -63,28 +65,65 @@ def comment(text: str, limit: int, tags: Sequence[str] = ()) -> tuple[str, ...]:
     return ("/**", *(f" * {line}".rstrip() for line in [*lines, *filter(None, [said])]), " */")
 
 
-def schema_comment(schema: object) -> tuple[str, ...]:
-    """Description (or title) of a schema, then what TypeScript has no type for: default, bounds, format, pattern."""
+def shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """A doc comment cut to the beginning of its first line."""
+    words = [text for text in (line.strip().removeprefix("/**").removeprefix("*").strip() for line in lines) if text]
+    first = words[0].removesuffix("*/").strip() if words else ""
+    return (
+        (f"/** {first[: _SHORT_TEXT - 1].rstrip()}… */",) if len(first) > _SHORT_TEXT else comment(first, _SHORT_TEXT)
+    )
+
+
+def schema_comment(schema: object, name: str = "") -> tuple[str, ...]:
+    """Description (or title) of a schema, then what TypeScript has no type for: default, bounds, format, pattern.
+
+    A title that only repeats `name`, the word its reader sees anyway, is left out.
+    """
     if not isinstance(schema, Mapping):
         return ()
     text = schema.get("description") or schema.get("title")
-    return comment(text if isinstance(text, str) else "", _PROPERTY_TEXT, _tags(schema))
+    if not isinstance(text, str) or ("description" not in schema and _letters(text) == _letters(name)):
+        text = ""
+    return comment(text, _PROPERTY_TEXT, list(_tags(schema)))
 
 
-def _tags(schema: JsonObject) -> list[str]:
-    tags = ["@integer"] if schema.get("type") == "integer" else []
+def _letters(text: str) -> str:
+    return "".join(one for one in text[:_PROPERTY_TEXT].lower() if one.isalnum())
+
+
+def _tags(schema: JsonObject) -> Iterator[str]:
+    yield from _own_tags(schema)
+    # `number | null` is written as a choice whose one real branch holds the bounds.
+    for keyword in ("anyOf", "oneOf"):
+        choices = schema.get(keyword)
+        if isinstance(choices, list | tuple) and len(choices) <= 2:
+            real = [one for one in choices if isinstance(one, Mapping) and one.get("type") != "null"]
+            if len(real) == 1:
+                yield from (tag for tag in _own_tags(real[0]) if tag not in _own_tags(schema))
+    items = schema.get("items")
+    if isinstance(items, Mapping) and (of_items := list(_own_tags(items))):
+        yield f"@items {' '.join(of_items)}"
+
+
+def _own_tags(schema: JsonObject) -> Iterator[str]:
+    if schema.get("type") == "integer":
+        yield "@integer"
     for name in _TAGS:
         value = schema.get(name)
-        if name not in schema or (value is False and name != "default"):
+        if name not in schema or (name != "default" and (value is False or _is_no_bound(value))):
             continue
         if value is True and name != "default":
-            tags.append(f"@{name}")
+            yield f"@{name}"
         else:
-            tags.append(f"@{name} {value if name in _PLAIN_TAGS and isinstance(value, str) else preview(value)}")
-    example = schema.get("examples")
-    if isinstance(example, Sequence) and not isinstance(example, str) and example:
-        tags.append(f"@example {preview(example[0])}")
-    return tags
+            yield f"@{name} {value if name in _PLAIN_TAGS and isinstance(value, str) else preview(value)}"
+    examples = schema.get("examples")
+    if isinstance(examples, list | tuple) and examples:
+        yield f"@example {preview(examples[0])}"
+
+
+def _is_no_bound(value: object) -> bool:
+    # Generators write the range of safe integers wherever a number is an integer.
+    return isinstance(value, int | float) and abs(value) >= _SAFE_INTEGER
 
 
 def preview(value: Any, limit: int = _VALUE_TEXT) -> str:

@@ -100,11 +100,11 @@ class Document:
 
     def _read(self) -> None:
         waiting: list[tuple[Any, str]] = [(self.root, "")]
-        seen = 0
-        while waiting and seen < _MOST_SUBSCHEMAS:
+        seen: set[tuple[int, str]] = set()
+        while waiting and len(seen) < _MOST_SUBSCHEMAS:
             schema, base = waiting.pop()
-            if isinstance(schema, Mapping):
-                seen += 1
+            if isinstance(schema, Mapping) and (id(schema), base) not in seen:
+                seen.add((id(schema), base))
                 base = self._note(schema, base)
                 waiting.extend((part, base) for part in _subschemas(schema))
 

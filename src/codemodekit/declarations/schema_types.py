@@ -14,9 +14,10 @@ Works on any value whatsoever: depth, number of subschemas, size of enumerations
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from codemodekit._json import JsonObject
@@ -32,6 +33,7 @@ from codemodekit.declarations.shapes import (
     STRING,
     UNKNOWN,
     ArrayOf,
+    Intersection,
     Key,
     Keyword,
     Literal,
@@ -40,12 +42,13 @@ from codemodekit.declarations.shapes import (
     Reference,
     Shape,
     TupleOf,
+    Union,
     intersection,
     union,
 )
 from codemodekit.declarations.soundness import make_sound
 
-__all__ = ["Bounds", "NamedType", "SchemaTypes", "convert"]
+__all__ = ["Bounds", "NamedType", "SchemaTypes", "accepts_empty_object", "convert"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class NamedType:
 
     key: Key
     hint: str
+    """Empty for the root of the document, if something refers to it."""
     shape: Shape
     doc: tuple[str, ...]
 
@@ -92,6 +96,43 @@ def make_sound_types(types: SchemaTypes) -> SchemaTypes:
     return SchemaTypes(root, tuple(replace(one, shape=shapes[one.key]) for one in types.named))
 
 
+def accepts_empty_object(types: SchemaTypes) -> bool:
+    """Whether `{}` fits, so that a call without an argument is one with an empty object."""
+    shapes = {one.key: one.shape for one in types.named}
+    seen: set[Key] = set()
+
+    def fits(shape: Shape, depth: int) -> bool:
+        while isinstance(shape, Reference):
+            if shape.key in seen:
+                return False
+            seen.add(shape.key)
+            shape = shapes[shape.key]
+        if depth > _FAR:
+            return True
+        match shape:
+            case ObjectOf(members):
+                return not any(one.required for one in members)
+            case Union(members):
+                return any(fits(one, depth + 1) for one in members)
+            case Intersection(members):
+                return all(fits(one, depth + 1) for one in members)
+            case Keyword(word):
+                return word == UNKNOWN.word
+            case _:
+                return False
+
+    return fits(types.root, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """The index signature of an object; None stands for none."""
+
+    shape: Shape | None
+    key: str = "string"
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where in a document a subschema stands."""
@@ -100,8 +141,8 @@ class _Place:
     depth: int = 0
     types: frozenset[str] | None = None
     """What the schemas around it, which apply to the same value, say the value's type is."""
-    properties: JsonObject = field(default_factory=dict)
-    """The properties they declare."""
+    properties: tuple[JsonObject, ...] = ()
+    """The properties they declare, nearest first."""
 
     def inside(self) -> _Place:
         """For a part of the value."""
@@ -122,9 +163,13 @@ _IN_PLACE: Final = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "o
 _TOO_DEEP: Final = Keyword("unknown", "nested too deeply to show")
 _TOO_MUCH: Final = Keyword("unknown", "too large to show")
 _ELSEWHERE: Final = Keyword("unknown", "refers to something outside of its schema")
+_ROOT: Final[Key] = (0, "")
 _SAFE_INTEGER: Final = 2**53
 _MOST_INDEX_TYPES: Final = 5
 _LONGEST_NAME: Final = 1_000
+_FAR: Final = 50
+_LONGEST_LITERAL: Final = 200
+_MOST_NAMES: Final = 40
 
 
 class _Conversion:
@@ -133,6 +178,7 @@ class _Conversion:
         self._bounds = bounds
         self._left = bounds.subschemas
         self._known: set[Key] = set()
+        self._root_is_mentioned = False
         self._waiting: deque[tuple[Key, Target]] = deque()
 
     def run(self) -> SchemaTypes:
@@ -143,8 +189,10 @@ class _Conversion:
         while self._waiting:
             key, target = self._waiting.popleft()
             shape = self._shape(target.schema, _Place(target.base))
-            named.append(NamedType(key, target.name, shape, schema_comment(target.schema)))
-        return SchemaTypes(root, tuple(named))
+            named.append(NamedType(key, target.name, shape, schema_comment(target.schema, target.name)))
+        if not self._root_is_mentioned:
+            return SchemaTypes(root, tuple(named))
+        return SchemaTypes(Reference(_ROOT), (NamedType(_ROOT, "", root, ()), *named))
 
     # --- one schema ---------------------------------------------------------------------------------------------------
 
@@ -168,9 +216,9 @@ class _Conversion:
     def _own_parts(self, schema: JsonObject, place: _Place) -> list[Shape]:
         types = _types(schema, place)
         parts = [self._own(schema, types, place)]
-        branch = replace(
-            place, depth=place.depth + 1, types=types, properties={**place.properties, **_mapping(schema, "properties")}
-        )
+        properties = _mapping(schema, "properties")
+        around = (properties, *place.properties) if properties else place.properties
+        branch = replace(place, depth=place.depth + 1, types=types, properties=around)
         parts += (self._shape(part, branch) for part in _sequence(schema, "allOf"))
         for keyword in ("anyOf", "oneOf"):
             if choices := _sequence(schema, keyword):
@@ -216,6 +264,9 @@ class _Conversion:
             return NEVER if target.schema is False else UNKNOWN
         if (scalar := _scalar(target.schema)) is not None:
             return scalar
+        if target.schema is self._document.root:
+            self._root_is_mentioned = True
+            return Reference(_ROOT)
         key = (id(target.schema), target.base)
         if key not in self._known:
             if self._left <= 0:
@@ -248,44 +299,59 @@ class _Conversion:
         for name, part in properties.items():
             if self._left <= 0 or len(name) > _LONGEST_NAME:
                 return ObjectOf(tuple(members), UNKNOWN, f"{len(properties) - len(members)} more properties, not shown")
-            members.append(Member(name, self._shape(part, place.inside()), name in required, self._doc(part, place)))
-        index, index_key = self._index(schema, members, place)
+            members.append(
+                Member(name, self._shape(part, place.inside()), name in required, self._doc(part, name, place))
+            )
+        index = self._index(schema, members, place)
+        if not members and index.shape != NEVER and (allowed := _allowed_names(schema)):
+            shape = UNKNOWN if index.shape is None else index.shape
+            return ObjectOf(tuple(Member(name, shape, name in required) for name in allowed))
         for name in names:
             if name in required and name not in properties and len(name) <= _LONGEST_NAME and self._left > 0:
                 required.discard(name)
-                members.append(self._required_only(name, index, place))
-        if not members and index is None:
+                members.append(self._required_only(name, index.shape, place))
+        if not members and index.shape is None:
             return OPEN_OBJECT
-        return ObjectOf(tuple(members), index, index_key=index_key)
+        note = safe(index.note, 160).replace("\n", " ")
+        return ObjectOf(tuple(members), index.shape, note, index.key)
 
     def _required_only(self, name: str, index: Shape | None, place: _Place) -> Member:
         self._left -= 1
-        part = place.properties.get(name)
+        part = next((properties[name] for properties in place.properties if name in properties), None)
         if part is None:
-            return Member(name, UNKNOWN if index in (None, NEVER) else index, True)
-        return Member(name, self._shape(part, place.inside()), True, self._doc(part, place))
+            return Member(name, UNKNOWN if index is None or index == NEVER else index, True)
+        return Member(name, self._shape(part, place.inside()), True, self._doc(part, name, place))
 
-    def _index(self, schema: JsonObject, members: list[Member], place: _Place) -> tuple[Shape | None, str]:
+    def _index(self, schema: JsonObject, members: list[Member], place: _Place) -> _Index:
         """What properties that are not named may be."""
         patterns = _mapping(schema, "patternProperties")
         more = schema.get("additionalProperties")
         if more is None and "unevaluatedProperties" in schema and not any(name in schema for name in _IN_PLACE):
             more = schema["unevaluatedProperties"]
-        parts = [self._shape(part, place.inside()) for part in patterns.values()]
-        if isinstance(more, bool | Mapping) and more is not False:
-            parts.append(self._shape(more, place.inside()))
-        if not parts or all(part == NEVER for part in parts):
-            return (NEVER if more is False and not members else None), "string"
+        if not isinstance(more, bool | Mapping):
+            more = None
+        parts = {pattern: self._shape(part, place.inside()) for pattern, part in patterns.items()}
+        if len(parts) == 1 and (more is None or more is False) and (prefix := _prefix(next(iter(parts)))):
+            key = f"`{prefix}${{string}}`"
+            return _Index(_beside([one for one in members if one.name.startswith(prefix)], *parts.values()), key)
+        note = f"names: {', '.join(parts)}" if parts else ""
+        if more is None and parts:
+            return _Index(UNKNOWN, note=note)
+        if more is False:
+            parts = {pattern: shape for pattern, shape in parts.items() if shape != NEVER}
+            if not parts:
+                return _Index(None if members else NEVER)
+            return _Index(_beside(members, *parts.values()), note=note)
         if more is None:
-            return UNKNOWN, "string"
-        return _beside(members, union(parts)), "string"
+            return _Index(None)
+        return _Index(_beside(members, *parts.values(), self._shape(more, place.inside())), note=note)
 
-    def _doc(self, schema: Any, place: _Place) -> tuple[str, ...]:
+    def _doc(self, schema: Any, name: str, place: _Place) -> tuple[str, ...]:
         if isinstance(schema, Mapping) and "$ref" in schema and "description" not in schema:
             target = self._document.resolve(schema["$ref"], place.base)
             if target is not None and isinstance(target.schema, Mapping) and _scalar(target.schema) is not None:
-                return schema_comment({**target.schema, **schema})
-        return schema_comment(schema)
+                return schema_comment({**target.schema, **schema}, name)
+        return schema_comment(schema, name)
 
     # --- arrays -------------------------------------------------------------------------------------------------------
 
@@ -363,7 +429,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "integer": lambda value: (
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
+        value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
     ),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
@@ -389,7 +455,7 @@ def _many(values: Sequence[Any], fitting: Sequence[Any], types: frozenset[str] |
     return replace(whole, note=note) if isinstance(whole, Keyword) else whole
 
 
-def _literal(value: Any, depth: int = 0) -> Shape:
+def _literal(value: Any) -> Shape:
     match value:
         case None:
             return NULL
@@ -399,12 +465,16 @@ def _literal(value: Any, depth: int = 0) -> Shape:
             return _number(value)
         case str():
             return Literal(quote(value), "string")
-        case Mapping() if depth < 4 and len(value) <= 20:
-            members = (Member(str(name), _literal(part, depth + 1), True) for name, part in value.items())
+        case Mapping() if _is_small(value):
+            members = (Member(str(name), _literal(part), True) for name, part in value.items())
             return ObjectOf(tuple(members)) if value else ObjectOf(index=NEVER)
-        case list() | tuple() if depth < 4 and len(value) <= 20:
-            return TupleOf(tuple(_literal(part, depth + 1) for part in value), len(value))
+        case list() | tuple() if _is_small(value):
+            return TupleOf(tuple(_literal(part) for part in value), len(value))
     return UNKNOWN
+
+
+def _is_small(value: Any) -> bool:
+    return "…" not in preview(value, _LONGEST_LITERAL)
 
 
 def _number(value: int | float) -> Shape:
@@ -414,11 +484,24 @@ def _number(value: int | float) -> Shape:
     return Literal(text, "number")
 
 
-def _beside(members: list[Member], more: Shape) -> Shape:
+def _beside(members: list[Member], *more: Shape) -> Shape:
     """The type of an index signature: TypeScript wants every named property to fit it as well."""
-    if not members:
-        return more
-    parts = list(dict.fromkeys([more, *(one.shape for one in members)]))
+    parts = list(dict.fromkeys([*more, *(one.shape for one in members)]))
     if len(parts) > _MOST_INDEX_TYPES:
         return UNKNOWN
     return union([*parts, *([] if all(one.required for one in members) else [Keyword("undefined")])])
+
+
+def _prefix(pattern: str) -> str:
+    """The text that every name starts with, if that is all the pattern says."""
+    found = re.fullmatch(r"\^([A-Za-z0-9_:/-]{1,40})(\.\*\$?)?", pattern)
+    return found[1] if found else ""
+
+
+def _allowed_names(schema: JsonObject) -> list[str]:
+    """The only names an object may have, if they are few."""
+    names = schema.get("propertyNames")
+    allowed = names.get("enum") if isinstance(names, Mapping) else None
+    if not isinstance(allowed, list | tuple) or len(allowed) > _MOST_NAMES:
+        return []
+    return list(dict.fromkeys(name for name in allowed if isinstance(name, str) and len(name) <= _LONGEST_NAME))

@@ -6,8 +6,8 @@ wider, so a value that fits the parts fits the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codemodekit.declarations.names import member
@@ -35,6 +35,7 @@ __all__ = [
     "render",
     "render_members",
     "union",
+    "with_docs",
 ]
 
 Key: TypeAlias = tuple[int, str]
@@ -206,23 +207,45 @@ def _join_objects(parts: list[Shape]) -> list[Shape]:
     plain = [part for part in parts if isinstance(part, ObjectOf) and part.index is None]
     if len(plain) < 2:
         return parts
-    joined: dict[str, Member] = {}
+    same: dict[str, list[Member]] = {}
     for part in plain:
         for one in part.members:
-            other = joined.get(one.name)
-            joined[one.name] = one if other is None else _join_members(other, one)
-    whole = ObjectOf(tuple(joined.values()), note=next((part.note for part in plain if part.note), ""))
-    rest = [part for part in parts if part not in plain]
-    return [whole, *rest]
-
-
-def _join_members(first: Member, second: Member) -> Member:
-    return replace(
-        first,
-        shape=intersection((first.shape, second.shape)),
-        required=first.required or second.required,
-        doc=first.doc or second.doc,
+            same.setdefault(one.name, []).append(one)
+    whole = ObjectOf(
+        tuple(_join_members(members) for members in same.values()),
+        note=next((part.note for part in plain if part.note), ""),
     )
+    return [whole, *(part for part in parts if not (isinstance(part, ObjectOf) and part.index is None))]
+
+
+def _join_members(members: Sequence[Member]) -> Member:
+    return Member(
+        members[0].name,
+        intersection(one.shape for one in members),
+        any(one.required for one in members),
+        next((one.doc for one in members if one.doc), ()),
+    )
+
+
+def with_docs(shape: Shape, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Shape:
+    """The same type with other comments."""
+    match shape:
+        case Union(members):
+            return Union(tuple(with_docs(one, change) for one in members))
+        case Intersection(members):
+            return Intersection(tuple(with_docs(one, change) for one in members))
+        case ArrayOf(item):
+            return ArrayOf(with_docs(item, change))
+        case TupleOf(items, required, rest):
+            changed = tuple(with_docs(one, change) for one in items)
+            return TupleOf(changed, required, None if rest is None else with_docs(rest, change))
+        case ObjectOf(members, index, note, index_key):
+            kept = tuple(
+                Member(one.name, with_docs(one.shape, change), one.required, change(one.doc)) for one in members
+            )
+            return ObjectOf(kept, None if index is None else with_docs(index, change), note, index_key)
+        case _:
+            return shape
 
 
 # --- text -------------------------------------------------------------------------------------------------------------

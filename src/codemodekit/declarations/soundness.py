@@ -1,7 +1,8 @@
 """Makes named types ones that the TypeScript compiler can resolve.
 
-Two things that JSON Schema allows stop it: an alias that is its own member (`type A = A | string`), and an intersection
-of unions whose product is too large. Both are widened here, once all types of a document are known.
+Three things that JSON Schema allows stop it: an alias that is its own member (`type A = A | string`), a long chain of
+aliases, and an intersection of unions whose product is too large. They are widened here, once all types of a document
+are known.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from codemodekit.declarations.shapes import (
 
 __all__ = ["make_sound", "mentioned"]
 
+_LONGEST_CHAIN: Final = 100
 _WIDEST_PRODUCT: Final = 1_000
 
 
@@ -38,6 +40,7 @@ def make_sound(root: Shape, named: Mapping[Key, Shape]) -> tuple[Shape, dict[Key
         key: _replace_bare(shape, lambda one: UNKNOWN if one.key in circular else one) if key in circular else shape
         for key, shape in named.items()
     }
+    cut |= _shortened({key: cut[key] for key in aliases})
     widths = _widths({key: cut[key] for key in aliases})
     return _narrowed(root, widths), {key: _narrowed(shape, widths) for key, shape in cut.items()}
 
@@ -90,18 +93,38 @@ def _peel(keys: set[Key], links: Mapping[Key, set[Key]], back: Mapping[Key, set[
     return left
 
 
-def _widths(aliases: Mapping[Key, Shape]) -> dict[Key, int]:
-    """How many members the union has that each alias comes down to; there are no circles any more."""
-    widths: dict[Key, int] = {}
+def _inner_first(aliases: Mapping[Key, Shape]) -> Iterator[Key]:
+    """The aliases, each after those it is made of; there are no circles any more."""
+    done: set[Key] = set()
     for start in aliases:
         path = [start]
         while path:
-            missing = [key for key in _bare(aliases[path[-1]]) if key in aliases and key not in widths]
+            missing = [key for key in _bare(aliases[path[-1]]) if key in aliases and key not in done]
             if missing:
                 path.append(missing[0])
-            else:
-                key = path.pop()
-                widths[key] = _width(aliases[key], widths)
+            elif (key := path.pop()) not in done:
+                done.add(key)
+                yield key
+
+
+def _shortened(aliases: Mapping[Key, Shape]) -> dict[Key, Shape]:
+    """The aliases with every chain ended after _LONGEST_CHAIN of them."""
+    heights: dict[Key, int] = {}
+    shapes: dict[Key, Shape] = {}
+    for key in _inner_first(aliases):
+        height = 1 + max((heights.get(to, 0) for to in _bare(aliases[key])), default=0)
+        if height <= _LONGEST_CHAIN:
+            heights[key], shapes[key] = height, aliases[key]
+        else:
+            heights[key], shapes[key] = 1, UNKNOWN
+    return shapes
+
+
+def _widths(aliases: Mapping[Key, Shape]) -> dict[Key, int]:
+    """How many members the union has that each alias comes down to."""
+    widths: dict[Key, int] = {}
+    for key in _inner_first(aliases):
+        widths[key] = _width(aliases[key], widths)
     return widths
 
 

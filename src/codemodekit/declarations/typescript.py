@@ -14,19 +14,8 @@ from codemodekit.contracts import ToolDefinition
 from codemodekit.declarations.comments import comment, safe
 from codemodekit.declarations.names import RESERVED_MEMBERS, TypeNames, member, path_of, quote, type_name
 from codemodekit.declarations.result_contract import GLOBAL_TYPES, PROGRAM_GLOBALS, RESULT_CONTRACT
-from codemodekit.declarations.schema_types import Bounds, SchemaTypes, convert
-from codemodekit.declarations.shapes import (
-    UNKNOWN,
-    Intersection,
-    Key,
-    Keyword,
-    ObjectOf,
-    Reference,
-    Shape,
-    Union,
-    render,
-    render_members,
-)
+from codemodekit.declarations.schema_types import Bounds, accepts_empty_object, convert
+from codemodekit.declarations.writer import TypeShelf
 
 __all__ = ["RESULT_CONTRACT", "declare_catalog", "declare_source", "declare_tool"]
 
@@ -42,22 +31,30 @@ class _Room:
     """Characters of its description."""
 
 
-_IN_A_RESULT: Final = _Room(bounds=Bounds(subschemas=1_500), type_text=8_000, description=1_000)
+_IN_A_RESULT: Final = _Room(bounds=Bounds(subschemas=1_500), type_text=10_000, description=1_000)
 _IN_A_FILE: Final = _Room(bounds=Bounds(), type_text=40_000, description=4_000)
 
 
 def declare_tool(source: str, definition: ToolDefinition, callable: str) -> str:
-    """One tool, self-contained: its types and its signature. `callable` is the expression that calls it."""
+    """One tool, self-contained: its types and its signature.
+
+    `callable` is the expression that calls it, with or without the arguments.
+    """
     names = TypeNames(GLOBAL_TYPES)
     members = names.take(type_name(source, "tools"))
-    declared = _declare(source, definition, names, _IN_A_RESULT)
+    declared = _declare(definition, TypeShelf(source, names), _IN_A_RESULT)
     signature = [
-        f"// {safe(callable, 400)}(…)",
+        _usage(callable),
         f"interface {members} {{",
         *declared.member(definition.name, "  ", described=True),
         "}",
     ]
     return "\n".join([*declared.types, *signature]) + "\n"
+
+
+def _usage(callable: str) -> str:
+    text = " ".join(safe(callable, 400).split())
+    return f"// {text}" if text.endswith(")") else f"// {text}(input)"
 
 
 def declare_source(source: str, definitions: Sequence[ToolDefinition]) -> str:
@@ -71,9 +68,9 @@ def declare_catalog(sources: Mapping[str, Sequence[ToolDefinition]]) -> str:
     types: list[str] = []
     members: list[str] = []
     for source in sorted(sources):
-        shelf = _Shelf()
+        shelf, written = _Shelf(), TypeShelf(source, names)
         for definition in sorted(sources[source], key=lambda one: one.name):
-            declared = _declare(source, definition, names, _IN_A_FILE)
+            declared = _declare(definition, written, _IN_A_FILE)
             types += declared.types
             shelf.place(definition.name, declared)
         if source not in RESERVED_MEMBERS:
@@ -108,77 +105,16 @@ class _Declared:
         yield f"{indent}{member(name) if name else ''}({self.parameters}): Promise<ToolResult<{self.result}>>;"
 
 
-def _declare(source: str, definition: ToolDefinition, names: TypeNames, room: _Room) -> _Declared:
-    writer = _Writer(source, definition.name, names, room.type_text)
+def _declare(definition: ToolDefinition, shelf: TypeShelf, room: _Room) -> _Declared:
+    writer = shelf.writer(definition.name, room.type_text)
     given = convert(definition.input_schema, room.bounds)
-    parameter = writer.write(given, "Input")
-    optional = "?" if _accepts_nothing(given) else ""
+    parameter = writer.write(given, "Input", definition.input_schema)
+    optional = "?" if accepts_empty_object(given) else ""
     result = "unknown"
     if definition.output_schema is not None:
-        result = writer.write(convert(definition.output_schema, room.bounds), "Output")
+        result = writer.write(convert(definition.output_schema, room.bounds), "Output", definition.output_schema)
     doc = comment(definition.description or definition.annotations.title or "", room.description)
     return _Declared(writer.lines, f"input{optional}: {parameter}", result, doc)
-
-
-class _Writer:
-    """Writes the types of one tool while there is room for them."""
-
-    def __init__(self, source: str, tool: str, names: TypeNames, room: int) -> None:
-        self._prefix = (source, tool)
-        self._names = names
-        self._room = room
-        self.lines: list[str] = []
-
-    def write(self, types: SchemaTypes, role: str) -> str:
-        """Write all types of a schema; returns the text that stands for its root."""
-        own = isinstance(types.root, ObjectOf) and bool(types.root.members)
-        root = self._names.take(type_name(*self._prefix, role)) if own else ""
-        names: dict[Key, str] = {}
-        for one in types.named:
-            names[one.key] = self._names.take(type_name(*self._prefix, role, one.hint))
-        if own:
-            self._add(root, types.root, (), names)
-        for one in types.named:
-            self._add(names[one.key], one.shape, one.doc, names)
-        if own:
-            return root
-        text = render(types.root, names)
-        return text if len(text) <= self._room else "unknown /* too large to show */"
-
-    def _add(self, name: str, shape: Shape, doc: Sequence[str], names: Mapping[Key, str]) -> None:
-        text = "\n".join([*doc, _statement(name, shape, names)])
-        if len(text) > self._room:
-            text = f"type {name} = unknown; // too large to show"
-        self._room -= len(text)
-        self.lines.append(text)
-
-
-def _statement(name: str, shape: Shape, names: Mapping[Key, str]) -> str:
-    if isinstance(shape, ObjectOf):
-        return "\n".join([f"interface {name} {{", *render_members(shape, names, "  "), "}"])
-    return f"type {name} = {render(shape, names)};"
-
-
-def _accepts_nothing(types: SchemaTypes) -> bool:
-    """Whether `{}` fits, so that a call without an argument is one with an empty object."""
-    shapes = {one.key: one.shape for one in types.named}
-
-    def fits(shape: Shape, seen: frozenset[Key]) -> bool:
-        match shape:
-            case ObjectOf(members):
-                return not any(one.required for one in members)
-            case Union(members):
-                return any(fits(one, seen) for one in members)
-            case Intersection(members):
-                return all(fits(one, seen) for one in members)
-            case Reference(key):
-                return key not in seen and fits(shapes[key], seen | {key})
-            case Keyword():
-                return shape.word == UNKNOWN.word
-            case _:
-                return False
-
-    return fits(types.root, frozenset())
 
 
 # --- the members of a source ------------------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from schema_corpus import CASES, HOSTILE, Case
+
+from codemodekit.contracts import ToolDefinition
+from codemodekit.declarations.typescript import declare_catalog, declare_tool
+
+LONGEST_OF_ONE_TOOL = 45_000
+LONGEST_RESULT = 12_500
+
+
+@cache
+def _declaration(position: int) -> str:
+    return declare_catalog({"s": [_tool(CASES[position])]})
+
+
+def _tool(case: Case) -> ToolDefinition:
+    return ToolDefinition(name="t", input_schema=case.schema, output_schema=case.schema)
+
+
+def _calls(values: tuple[Any, ...]) -> str:
+    return "".join(f"void tools.s.t({json.dumps(value)});\n" for value in values)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.fits or case.refuses], ids=lambda case: case.name)
+def test_the_values_of_the_corpus_are_what_the_validator_says_they_are(case: Case) -> None:
+    validator = jsonschema_rs.validator_for(case.schema, offline=True)
+    assert [value for value in case.fits if not validator.is_valid(value)] == []
+    assert [value for value in case.refuses if validator.is_valid(value)] == []
+
+
+def test_every_schema_compiles_strictly(tsc) -> None:
+    files = {f"{position}.d.ts": _declaration(position) for position in range(len(CASES))}
+    errors = tsc.check_modules(files)
+    assert {CASES[int(name.split(".")[0])].name: found for name, found in errors.items() if found} == {}
+    assert len(files) >= 60
+
+
+def test_what_the_schema_accepts_type_checks_and_what_it_refuses_does_not(tsc) -> None:
+    cases = {position: case for position, case in enumerate(CASES) if case.fits and case.refuses}
+    assert len(cases) >= 25
+    errors = tsc.check_modules(
+        {f"{at}.ts": _declaration(at) + _calls(case.fits) + _calls(case.refuses) for at, case in cases.items()}
+    )
+    wrong = {}
+    for at, case in cases.items():
+        first = _declaration(at).count("\n") + 1 + len(case.fits)
+        expected = set(range(first, first + len(case.refuses)))
+        if {int(line.split(":")[0]) for line in errors[f"{at}.ts"]} != expected:
+            wrong[case.name] = errors[f"{at}.ts"]
+    assert wrong == {}
+
+
+def test_any_is_never_said_and_the_text_can_be_encoded() -> None:
+    for at, case in enumerate(CASES):
+        assert re.search(r"[:<(|&] ?any\b", _declaration(at)) is None, case.name
+        assert _declaration(at).encode()
+
+
+def test_size_is_bounded_whatever_the_schema() -> None:
+    base = len(declare_catalog({}))
+    for at, case in enumerate(CASES):
+        assert len(_declaration(at)) - base < LONGEST_OF_ONE_TOOL, case.name
+        assert len(declare_tool("s", _tool(case), "tools.s.t")) < LONGEST_RESULT, case.name
+
+
+def test_the_same_schema_gives_the_same_text_each_time() -> None:
+    for at, case in enumerate(CASES):
+        if case not in HOSTILE:
+            assert declare_catalog({"s": [_tool(case)]}) == _declaration(at), case.name
