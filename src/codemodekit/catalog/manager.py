@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from codemodekit.catalog.health import CatalogNote, Reconnect, SourceHealth, SourceState
+from codemodekit.catalog.index import SearchIndex
 from codemodekit.catalog.owner import SourceOwner, Timing
 from codemodekit.catalog.snapshot import Catalog, SourceCatalog, build_source, catalog_of
 from codemodekit.contracts import ToolListing, ToolProvider, ToolSession
@@ -56,6 +57,8 @@ class CatalogManager:
                 sleep=sleep,
                 clock=clock,
             )
+        self.index = SearchIndex(tuple(self._owners))
+        """Rows of all tools, for search; replaced source by source, just before the snapshot."""
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
@@ -76,6 +79,7 @@ class CatalogManager:
     async def aclose(self) -> None:
         """Leave all connections, within a bound; a source that does not let go is abandoned. Twice is fine."""
         self._closed = True
+        self.index.close()
         for owner in self._owners.values():
             owner.stop()
         running = {task: name for name, task in self._tasks.items() if not task.done()}
@@ -104,6 +108,10 @@ class CatalogManager:
     def state(self, source: str) -> SourceState:
         """Where the source is; raises KeyError for one that is not configured."""
         return self._owners[source].state
+
+    def available(self) -> tuple[str, ...]:
+        """The sources that can be called now, in the configured order."""
+        return tuple(name for name, owner in self._owners.items() if owner.session is not None)
 
     def session(self, source: str) -> ToolSession | None:
         """The live session of a source; None while it has none."""
@@ -154,11 +162,16 @@ class CatalogManager:
     def _publisher(self, name: str) -> Callable[[ToolListing], Awaitable[bool]]:
         async def publish(listing: ToolListing) -> bool:
             # a thousand schemas take a tenth of a second: too long for the loop that serves running programs
-            contribution = await asyncio.to_thread(build_source, name, listing)
+            contribution = await asyncio.to_thread(self._built, name, listing)
             self._catalog = self._catalog.with_source(contribution)
             return bool(contribution.tools)
 
         return publish
+
+    def _built(self, name: str, listing: ToolListing) -> SourceCatalog:
+        contribution = build_source(name, listing)
+        self.index.replace(contribution)
+        return contribution
 
 
 def _new_name(provider: ToolProvider, taken: dict[str, SourceOwner]) -> str:

@@ -110,7 +110,7 @@ def compile_schema(schema: JsonValue) -> SchemaCheck:
     with _cache_lock:
         known = _cache.get(digest)
     if known is None:
-        known = _compile(digest, schema if isinstance(schema, bool | dict) else dict(schema))
+        known = _compile(digest, text, schema if isinstance(schema, bool | dict) else dict(schema))
         with _cache_lock:
             known = _cache.setdefault(digest, known)
     return known
@@ -126,9 +126,10 @@ def _canonical(schema: JsonValue) -> bytes:
     return text
 
 
-def _compile(digest: str, schema: bool | dict[str, Any]) -> SchemaCheck:
+def _compile(digest: str, text: bytes, schema: bool | dict[str, Any]) -> SchemaCheck:
     dialect = _dialect(schema)
-    if is_costly(schema):
+    # without references a schema is a tree, and no larger than its text
+    if (b'$ref"' in text or b'Ref"' in text) and is_costly(schema):
         raise SchemaUnsupported(TOO_COSTLY)
     try:
         return SchemaCheck(digest, schema, _built(dialect, schema, _LINEAR), backtracks=False)

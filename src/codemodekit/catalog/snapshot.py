@@ -7,7 +7,7 @@ enforced is put aside alone. Nothing here knows connections or time; `manager` d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
@@ -162,10 +162,11 @@ def _mark(tool: CatalogTool) -> JsonValue:
     described = definition.description
     if not isinstance(described, str):
         raise SchemaUnsupported(f"the description is not text but {type(described).__name__}")
+    hints = definition.annotations
     return [
         described,
         tool.input.digest,
         tool.output.digest if tool.output else None,
-        asdict(definition.annotations),
+        [hints.title, hints.read_only, hints.destructive, hints.idempotent, hints.open_world],
         definition.output_mismatch,
     ]
