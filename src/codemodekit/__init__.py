@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codemodekit.mcp_adapter import register_code_mode_tools
     from codemodekit.policy import allow_all_tool_calls, deny_all_tool_calls, policy_rules, read_only_tool_calls
     from codemodekit.providers.local import LocalToolProvider, ToolContext, define_tool, local
-    from codemodekit.providers.mcp import McpToolProvider, mcp
+    from codemodekit.providers.mcp.sources import McpToolProvider, mcp
     from codemodekit.sandboxes.quickjs import QuickJsSandbox
     from codemodekit.servers.stdio import serve_code_mode_stdio
 
@@ -69,7 +69,7 @@ _HOMES = {
     "codemodekit.mcp_adapter": ("register_code_mode_tools",),
     "codemodekit.policy": ("allow_all_tool_calls", "deny_all_tool_calls", "policy_rules", "read_only_tool_calls"),
     "codemodekit.providers.local": ("LocalToolProvider", "ToolContext", "define_tool", "local"),
-    "codemodekit.providers.mcp": ("McpToolProvider", "mcp"),
+    "codemodekit.providers.mcp.sources": ("McpToolProvider", "mcp"),
     "codemodekit.sandboxes.quickjs": ("QuickJsSandbox",),
     "codemodekit.servers.stdio": ("serve_code_mode_stdio",),
 }  # fmt: skip
