@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from codemodekit.cli.output import waiting
+from codemodekit.cli.output import stray_prints_to_stderr, waiting
 from codemodekit.code_mode import CodeMode
 from codemodekit.limits import ExecutionLimits
 from codemodekit.servers.assemble import build_code_mode
@@ -22,6 +22,6 @@ async def connected(config: Config) -> AsyncIterator[CodeMode]:
     """A Code Mode whose sources have all connected or failed to, once."""
     code_mode = build_code_mode(config, policy_override="deny-all", base_limits=ExecutionLimits())
     async with code_mode:
-        with waiting(f"Connecting {len(config.sources)} sources…"):
+        with stray_prints_to_stderr(), waiting(f"Connecting {len(config.sources)} sources…"):
             await code_mode.settled(_PATIENCE_S)
         yield code_mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from typing import Any, Final
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["console", "highlighted", "print_json", "table", "waiting"]
+__all__ = ["console", "highlighted", "print_json", "stray_prints_to_stderr", "table", "waiting"]
 
 
 _UNFOLDED: Final = 1000
@@ -55,6 +55,11 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
 
 def _visible(text: str) -> str:
     return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+
+
+def stray_prints_to_stderr() -> AbstractContextManager[object]:
+    """While code of others runs in this process: what it prints is not our answer."""
+    return redirect_stdout(sys.stderr)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import typer
 
 from codemodekit import _json
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
-from codemodekit.cli.output import console, highlighted, print_json, table, waiting
+from codemodekit.cli.output import console, highlighted, print_json, stray_prints_to_stderr, table, waiting
 from codemodekit.code_mode import CodeMode
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.diagnostics import Diagnostic
@@ -45,7 +45,8 @@ def command(
     chosen = chosen_config(config, mcp_config)
     code_mode = build_code_mode(chosen, policy_override=chosen_policy(policy, chosen), base_limits=ExecutionLimits())
     program = _program(file)
-    result = anyio.run(_run, code_mode, program, value)
+    with stray_prints_to_stderr():
+        result = anyio.run(_run, code_mode, program, value)
     if as_json:
         print_json(result)
     else:
@@ -144,5 +145,5 @@ def _receipt(result: dict[str, Any]) -> Any:
         )
         for call in result["calls"]
     ]
-    title = f"\n{len(rows)} calls; running it again is {result['rerun']}"
+    title = f"\n{len(rows)} call{'s' if len(rows) > 1 else ''}; running it again is {result['rerun']}"
     return table(title, ("", "tool", "status", "time", "bytes in", "bytes out"), rows)

@@ -158,7 +158,7 @@ class _Surface:
 
 
 def _unicode(wire: dict[str, Any]) -> dict[str, Any]:
-    """The same, with lone surrogates as U+FFFD: the SDK's transports fail at one, and with them the whole connection."""
+    """The same, with lone surrogates as U+FFFD: at one the SDK's transports fail, and with them the connection."""
     text = dumps(wire)
     try:
         text.encode()

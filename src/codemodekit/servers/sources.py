@@ -4,7 +4,7 @@ that never connects and says why, so that the others are served and `health` sho
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import reduce
 from importlib import import_module
@@ -145,6 +145,10 @@ class PythonProvider:
             found = reduce(getattr, self._attribute.split("."), self._import())
         except AttributeError:
             raise SourceLost(f"module {self._module!r} has no attribute {self._attribute!r}") from None
+        if isinstance(found, str) or not isinstance(found, Iterable):
+            raise SourceLost(
+                f"{self._module}:{self._attribute} is of type {type(found).__name__}, not a list or dict of functions"
+            )
         try:
             return local(self._name, found)
         except ConfigurationError as error:
@@ -158,5 +162,5 @@ class PythonProvider:
             return import_module(self._module)
         except ImportError as error:
             raise SourceLost(f"cannot import {self._module!r}: {error}") from error
-        except Exception as error:  # whatever the module does when it is imported
+        except (Exception, SystemExit) as error:  # whatever the module does when it is imported
             raise SourceLost(f"importing {self._module!r} failed with {type(error).__name__}") from error

@@ -7,9 +7,10 @@ the server, and a call that comes too early waits for them. Nothing but protocol
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, redirect_stdout
 from importlib import import_module
 from typing import Any, cast
 
@@ -75,16 +76,26 @@ async def serve_stdio(
     server: Server[Any] = Server(name, version=version, instructions=instructions)
     register_code_mode_tools(server, code_mode=starting, search=search)
     with standard_input() as lines, _on_signal(lines.end):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(starting.hold, open_code_mode, lines.end)
-            # the SDK points descriptor 1 at standard error while it serves, so a stray print cannot break the stream
-            async with stdio_server(stdin=cast(anyio.AsyncFile[str], anyio.wrap_file(cast(Any, lines)))) as (
-                read,
-                write,
-            ):
-                await server.run(read, write, server.create_initialization_options())
-            starting.release()
+        stdin: anyio.AsyncFile[str] = anyio.wrap_file(cast(Any, lines))
+        async with stdio_server(stdin=stdin) as (read, write):
+            with _prints_to_stderr():
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(starting.hold, open_code_mode, lines.end)
+                    await server.run(read, write, server.create_initialization_options())
+                    starting.release()
     starting.raise_failure()
+
+
+@contextmanager
+def _prints_to_stderr() -> Iterator[None]:
+    # The SDK points descriptor 1 at standard error while it serves. That is not enough: what is printed waits in the
+    # buffer of sys.stdout, and would be flushed into the stream once the descriptor is back.
+    before = sys.stdout
+    with redirect_stdout(sys.stderr):
+        try:
+            yield
+        finally:
+            before.flush()
 
 
 class _Starting:

@@ -1,0 +1,155 @@
+"""The stdio server as a real process, spoken to line by line and through the official client."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+TOOLS = '''
+import os
+def greet(name: str) -> str:
+    """Greets someone."""
+    print("printed by a tool")
+    os.write(1, b"written by a tool\\n")
+    return f"Hello {name}"
+tools = [greet]
+'''
+
+SILENT = """
+import os, sys
+with open(sys.argv[1], "w") as told:
+    told.write("started")
+    told.flush()
+    sys.stdin.read()
+"""
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+def write_config(folder: Path, servers: dict[str, Any] | None = None) -> None:
+    (folder / "greeting_tools.py").write_text(TOOLS)
+    config = {"python": {"app": "greeting_tools:tools"}, "mcpServers": servers or {}, "policy": "allow-all"}
+    (folder / "codemode.json").write_text(json.dumps(config))
+
+
+@contextmanager
+def serving(folder: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [sys.executable, *(command or ("-m", "codemodekit", "serve"))],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def send(process: subprocess.Popen[bytes], *messages: dict[str, Any] | bytes) -> None:
+    assert process.stdin is not None
+    for message in messages:
+        process.stdin.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+
+
+def receive(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    assert process.stdout is not None
+    message: dict[str, Any] = json.loads(process.stdout.readline())
+    return message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_of_either_era_runs_a_program_and_searches(tmp_path: Path, mode: Any) -> None:
+    write_config(tmp_path)
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "codemodekit", "serve"], cwd=tmp_path, env={"PYTHONWARNINGS": "error"}
+    )
+    with anyio.fail_after(30):
+        async with Client(parameters, mode=mode) as client:
+            ran = await client.call_tool(
+                "run_typescript",
+                {"code": "return (await tools.app.greet({name: context})).structuredContent", "context": "Ada"},
+            )
+            found = await client.call_tool("search_tools", {"query": "greet"})
+    assert ran.structured_content is not None
+    assert ran.structured_content["value"] == "Hello Ada"
+    assert found.structured_content is not None
+    assert [result["callable"] for result in found.structured_content["results"]] == ["tools.app.greet"]
+
+
+def test_nothing_but_protocol_reaches_standard_output(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    call = {"name": "run_typescript", "arguments": {"code": "await tools.app.greet({name: 'Ada'}); return 1"}}
+    with serving(tmp_path) as process:
+        send(process, b"noise\n\n{}\n[]\n\xff\n", INITIALIZE)
+        assert receive(process)["id"] == 1
+        send(process, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        send(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+        assert receive(process)["result"]["structuredContent"]["value"] == 1
+        out, err = process.communicate(timeout=10)
+        assert (out, process.returncode) == (b"", 0)
+        assert b"printed by a tool" in err
+        assert b"written by a tool" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, None])
+def test_a_silent_upstream_delays_nothing_and_is_ended_with_the_server(
+    tmp_path: Path, how: signal.Signals | None
+) -> None:
+    os.mkfifo(tmp_path / "alive")
+    (tmp_path / "silent.py").write_text(SILENT)
+    write_config(tmp_path, {"silent": {"command": sys.executable, "args": ["silent.py", "alive"], "cwd": "."}})
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        assert receive(process)["id"] == 1
+        with (tmp_path / "alive").open() as alive:
+            assert alive.read(len("started")) == "started"
+            if how is None:
+                assert process.stdin is not None
+                process.stdin.close()
+            else:
+                process.send_signal(how)
+            assert alive.read() == ""  # the child has let go of its end
+        assert process.wait(timeout=10) == 0
+
+
+def test_a_code_mode_that_cannot_be_made_ends_the_server_with_its_error(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "import anyio\n"
+        "from codemodekit.errors import SandboxError\n"
+        "from codemodekit.servers.stdio import serve_stdio\n"
+        "def fail():\n    raise SandboxError('no guest')\n"
+        "async def main():\n"
+        "    await serve_stdio(name='x', version='1', open_code_mode=fail)\n"
+        "try:\n    anyio.run(main)\n"
+        "except SandboxError as error:\n    raise SystemExit(f'ended: {error}')\n"
+    )
+    with serving(tmp_path, "broken.py") as process:
+        send(process, INITIALIZE)
+        assert process.wait(timeout=10) == 1
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == b"ended: no guest"
