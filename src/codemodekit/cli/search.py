@@ -26,7 +26,7 @@ class Detail(enum.StrEnum):
 
 
 def command(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
     detail: Annotated[Detail, typer.Option(help="Names and descriptions, or declarations too.")] = Detail.SUMMARY,
     limit: Annotated[int | None, typer.Option(min=1, max=8, help="Most results on a page.")] = None,

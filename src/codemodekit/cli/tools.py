@@ -20,7 +20,7 @@ HELP: Final = "Starts the sources, asks each for its tools, and stops them. Noth
 
 
 def command(
-    source: Annotated[str | None, typer.Argument(help="Only this source.")] = None,
+    source: Annotated[str | None, typer.Argument(metavar="SOURCE", help="Only this source.")] = None,
     config: ConfigFile = None,
     mcp_config: McpConfigFile = None,
     as_json: AsJson = False,

@@ -1,0 +1,44 @@
+"""The command line as a process: what it loads, and what reaches its streams."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = ("mcp", "mcp_types", "wasmtime", "tree_sitter", "pydantic", "rich", "jsonschema_rs", "anyio", "asyncio")
+
+PROBE = f"""
+import sys
+from codemodekit.cli.main import run
+code = run(sys.argv[1:])
+sys.stderr.write(" ".join(name for name in {HEAVY!r} if name in sys.modules))
+sys.exit(code)
+"""
+
+
+def process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
+    done = process(tmp_path, "-c", PROBE, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "serve" in done.stdout
+
+
+def test_a_config_mistake_is_told_before_the_sdk_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "codemode.json").write_text('{"polic": "allow-all"}')
+    done = process(tmp_path, "-c", PROBE, "serve")
+    line, _, loaded = done.stderr.partition("\n")
+    assert done.returncode == 2
+    assert "did you mean 'policy'?" in line
+    assert not {"mcp", "wasmtime", "tree_sitter"} & set(loaded.split())
+
+
+def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
+    done = process(tmp_path, "-m", "codemodekit", "nope")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("codemodekit: No such command 'nope'")
