@@ -1,0 +1,128 @@
+"""Types to blanks, in place: every other character keeps its line and column.
+
+Blanking alone can change the meaning of what stays, where a type or its line end kept two tokens apart. Each such
+hazard has its cure here, written over a blank: a semicolon before a statement that would join the one above, a
+parenthesis moved across a line end that JavaScript does not allow. Sees one capture at a time; does not know which
+programs are refused or what is inserted for enums.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tree_sitter import Node
+
+from codemodekit.compilers.typescript.edits import Edits
+from codemodekit.compilers.typescript.parsing import ParsedProgram
+from codemodekit.compilers.typescript.text import LINE_ENDS
+
+__all__ = ["Eraser"]
+
+_LINE_END: Final = re.compile(f"[{LINE_ENDS}]")
+_GAP: Final = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+_CALL_LIKE: Final = ("(", "[", "`")
+"""A line that begins so goes on with the expression above it."""
+_NEEDS_PARENTHESES: Final = re.compile(r"(?:\{|(?:async\s+)?function\b|class\b|let\b)")
+_ACCESSOR_WORDS: Final = frozenset({"get", "set", "static", "async", "accessor"})
+_NEVER_BEFORE_LINE_END: Final = frozenset({"return_statement", "throw_statement", "yield_expression"})
+
+
+class Eraser:
+    """Turns captures of type syntax into edits."""
+
+    def __init__(self, units: str, parsed: ParsedProgram, edits: Edits) -> None:
+        self.units = units
+        self.parsed = parsed
+        self.edits = edits
+
+    def blank(self, start: int, end: int, _node: Node) -> None:
+        self.edits.blank(start, end)
+
+    def statement(self, start: int, end: int, _node: Node) -> None:
+        """A whole statement or class member, or a modifier that begins a member: the semicolon keeps neighbours apart.
+
+        Without it `private ['x']` below `y = 1` would become `y = 1 ['x']`.
+        """
+        self.edits.blank(start, end)
+        self.edits.put(start, ";")
+
+    def this_parameter(self, start: int, end: int, _node: Node) -> None:
+        after = self._skip(end)
+        self.edits.blank(start, end)
+        if self.units.startswith(",", after):
+            self.edits.blank(after, after + 1)
+
+    def field_name(self, start: int, end: int, _node: Node) -> None:
+        """`get: T` with a method below would become a getter of that name."""
+        if self.units[start:end] in _ACCESSOR_WORDS:
+            self.edits.put(self._skip(end), ";")
+
+    def arrow_return(self, _start: int, _end: int, node: Node) -> None:
+        """No line may end between the parameters' `)` and `=>`: the parenthesis moves down to the arrow's line."""
+        returned = node.child_by_field_name("return_type")
+        parameters = node.child_by_field_name("parameters")
+        arrow = next((child for child in node.children if child.type == "=>"), None)
+        if returned is None or parameters is None or arrow is None:
+            return
+        close, arrow_at = self.parsed.span(parameters)[1] - 1, self.parsed.span(arrow)[0]
+        if _LINE_END.search(self.units, close, arrow_at):
+            self.edits.blank(close, close + 1)
+            self.edits.put(self.parsed.span(returned)[1] - 1, ")")
+
+    def arrow_parameters(self, _start: int, _end: int, node: Node) -> None:
+        """`async <T>` or `return <T>` with a line end before the `(`: the parenthesis moves up."""
+        types, parameters = node.child_by_field_name("type_parameters"), node.child_by_field_name("parameters")
+        if types is None or parameters is None:
+            return
+        start, opening = self.parsed.span(types)[0], self.parsed.span(parameters)[0]
+        if _LINE_END.search(self.units, start, opening):
+            self.edits.put(start, "(")
+            self.edits.blank(opening, opening + 1)
+
+    def conversion(self, _start: int, end: int, node: Node) -> None:
+        """`x as T` or `x satisfies T`; a type ends at its line end, what JavaScript would then call stays apart."""
+        expression = node.child(0)
+        kept = self.parsed.span(expression)[1]
+        end = self._end_of_line_type(node, end)
+        self.edits.blank(kept, end)
+        after = self._skip(end)
+        if self.units.startswith(_CALL_LIKE, after) and _LINE_END.search(self.units, end, after):
+            self.edits.put(self._skip(kept), ";")
+
+    def _end_of_line_type(self, node: Node, end: int) -> int:
+        """The grammar reads `x as T` and `[0]` on the next line as `T[0]`; TypeScript ends the type at the line end."""
+        target = node.child(node.child_count - 1)
+        while target.type in ("lookup_type", "array_type") and target.child_count:
+            element = self.parsed.span(target.child(0))[1]
+            if _LINE_END.search(self.units, element, self._skip(element)):
+                return element
+            target = target.child(0)
+        return end
+
+    def non_null(self, _start: int, end: int, node: Node) -> None:
+        self.edits.blank(self.parsed.span(node.child(0))[1], end)
+
+    def assertion(self, start: int, end: int, node: Node) -> None:
+        """`<T>x`; parentheses where x alone would be read as a block, or would leave the line of its keyword."""
+        expression = node.child(node.child_count - 1)
+        kept = self.parsed.span(expression)[0]
+        self.edits.blank(start, kept)
+        bare = self._skip(kept)
+        if _NEEDS_PARENTHESES.match(self.units, bare) or (
+            _LINE_END.search(self.units, start, kept) and self._leads_a_restricted_line(node)
+        ):
+            self.edits.put(start, "(")
+            self.edits.insert(end, ")")
+
+    def _leads_a_restricted_line(self, node: Node) -> bool:
+        start = node.start_byte
+        parent = node.parent
+        while parent is not None and parent.start_byte == start:
+            parent = parent.parent
+        return parent is not None and parent.type in _NEVER_BEFORE_LINE_END
+
+    def _skip(self, at: int) -> int:
+        """The next offset that is neither white space nor comment."""
+        match = _GAP.match(self.units, at)
+        return match.end() if match else at
