@@ -27,6 +27,7 @@ REFUSED = [
     ("namespace N { export const x = 1 }", COMPILE, "namespace", Location(1, 1, 1, 35)),
     ("class A { accessor x = 1 }", COMPILE, "accessor", Location(1, 11, 1, 19)),
     ("const f = () => await g()", COMPILE, "await", Location(1, 17, 1, 22)),
+    ("class A { x = await /'/; }", COMPILE, "await", Location(1, 15, 1, 20)),
     ("return x.#y", COMPILE, "private-name", Location(1, 10, 1, 12)),
     ("class A extends B { constructor(private x) {} }", COMPILE, "parameter-property", Location(1, 21, 1, 46)),
     ("const s = 'abc", COMPILE, "unclosed", Location(1, 11)),
@@ -78,13 +79,14 @@ def test_missing_type_and_expression_are_told_apart() -> None:
     assert "an expression is expected" in message("const x = ;")
 
 
-def test_fragments_of_types_never_count_as_calls() -> None:
+def test_harmless_lookalikes_are_let_through() -> None:
     for source in (
         'const x = y as typeof import("fs")',
         "function require(x: string) { return x }\nrequire('a')",
         "const f = (Function: any) => Function('x'); f(String)",
         "class A { eval() { return this.eval() } }",
         "try {} catch (require) { require() }",
+        "class A { x = async () => await y; [await z] = 1 }\nreturn await z",
     ):
         assert isinstance(TypeScriptCompiler().compile(source), Program), source
 

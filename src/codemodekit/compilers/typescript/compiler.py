@@ -123,6 +123,7 @@ class _Translation:
             "enum": self.transformer.enum,
             "parameter_property": self.transformer.parameter_property,
             "function": self._function,
+            "field_value": self._field_value,
             "await": self._await,
             "return": self._return,
         }
@@ -163,11 +164,16 @@ class _Translation:
         self._leave(start)
         self._functions.append((end, _is_async(node)))
 
+    def _field_value(self, start: int, end: int, _node: Node) -> None:
+        """The value of a field is a function of its own: an engine reads `await` in it as a name."""
+        self._leave(start)
+        self._functions.append((end, False))
+
     def _await(self, start: int, _end: int, _node: Node) -> None:
         self._leave(start)
         if self._functions and not self._functions[-1][1]:
             raise CompileProblem(
-                "`await` in a function that is not async; write `async` in front of that function",
+                "`await` in a function or field that is not async; write `async` in front of the function around it",
                 start,
                 start + 5,
                 compiler_code="await",

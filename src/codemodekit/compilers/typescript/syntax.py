@@ -58,6 +58,7 @@ _QUERY: Final = Query(
 
     [(function_declaration) (function_expression) (generator_function) (generator_function_declaration)
      (arrow_function) (method_definition) (class_static_block)] @function
+    (public_field_definition value: (_) @field_value)
     (await_expression) @await
     (for_in_statement "await" @await)
     (return_statement) @return
@@ -81,8 +82,9 @@ def captures(parsed: ParsedProgram) -> list[Capture]:
     return found
 
 
-def _text_order(capture: Capture) -> tuple[int, int]:
-    return capture[0], -capture[1]
+def _text_order(capture: Capture) -> tuple[int, int, bool]:
+    # A function that is the whole value of a field comes after it: it is the inner of the two.
+    return capture[0], -capture[1], capture[2] == "function"
 
 
 def is_type_only(statement: Node) -> bool:
