@@ -506,7 +506,39 @@ def _deep_value(depth: int) -> list[Any]:
     return value
 
 
-KEYWORDS = ["$anchor", "$defs", "$dynamicRef", "$id", "$recursiveRef", "$ref", "$schema", "additionalItems", "additionalProperties", "allOf", "anyOf", "const", "default", "description", "enum", "examples", "format", "items", "maxItems", "minItems", "nullable", "oneOf", "patternProperties", "prefixItems", "properties", "propertyNames", "required", "title", "type", "unevaluatedItems", "unevaluatedProperties"]
+KEYWORDS = (
+    "$anchor",
+    "$defs",
+    "$dynamicRef",
+    "$id",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "default",
+    "description",
+    "enum",
+    "examples",
+    "format",
+    "items",
+    "maxItems",
+    "minItems",
+    "nullable",
+    "oneOf",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "required",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
 
 HOSTILE = [
     *(

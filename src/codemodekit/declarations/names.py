@@ -10,7 +10,16 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["RESERVED_MEMBERS", "TypeNames", "call_expression", "member", "path_of", "quote", "type_name"]
+__all__ = [
+    "RESERVED_MEMBERS",
+    "TypeNames",
+    "call_expression",
+    "member",
+    "path_of",
+    "quote",
+    "tool_type_name",
+    "type_name",
+]
 
 RESERVED_MEMBERS: Final = frozenset({"then"})
 """Members the `tools` proxy never shows, so that awaiting it by mistake cannot call a tool."""
@@ -77,6 +86,13 @@ def type_name(*parts: str) -> str:
     if len(name) > _LONGEST_TYPE_NAME:
         name = name[: _LONGEST_TYPE_NAME // 2] + name[-_LONGEST_TYPE_NAME // 2 :]
     return f"T{name}" if not name or name[0].isdigit() else name
+
+
+def tool_type_name(source: str, tool: str, role: str) -> str:
+    """The name of a tool's own type; a tool that repeats its source, as in `git.git_log`, does not say it twice."""
+    head, name = type_name(source), type_name(tool)
+    repeats = name.startswith(head) and len(name) > len(head) and not name[len(head)].islower()
+    return type_name(tool, role) if repeats else type_name(source, tool, role)
 
 
 def _words(text: str) -> Iterable[str]:

@@ -13,30 +13,25 @@ Works on any value whatsoever: depth, number of subschemas, size of enumerations
 
 from __future__ import annotations
 
-import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from codemodekit._json import JsonObject
-from codemodekit.declarations.comments import preview, safe, schema_comment
+from codemodekit.declarations.comments import safe, schema_comment
 from codemodekit.declarations.documents import Document, Target
-from codemodekit.declarations.names import quote
+from codemodekit.declarations.enumerations import JSON_TYPES, SCALARS, enumeration
 from codemodekit.declarations.shapes import (
-    BOOLEAN,
     NEVER,
     NULL,
-    NUMBER,
     OPEN_OBJECT,
-    STRING,
     UNKNOWN,
     ArrayOf,
     Intersection,
     Key,
     Keyword,
-    Literal,
     Member,
     ObjectOf,
     Reference,
@@ -126,11 +121,29 @@ def accepts_empty_object(types: SchemaTypes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """The index signature of an object; None stands for none."""
+    """What the properties of an object may be that it does not name."""
 
     shape: Shape | None
-    key: str = "string"
+    """None: nothing is said of them, NEVER: there are none."""
+    prefix: str = ""
+    """It is said of those only whose names start so."""
     note: str = ""
+
+    def of(self, name: str) -> Shape:
+        """The type of a property that is mentioned by its name alone."""
+        return UNKNOWN if self.shape in (None, NEVER) or not name.startswith(self.prefix) else self.shape
+
+    def beside(self, members: list[Member]) -> ObjectOf:
+        """The whole object. TypeScript wants every property to fit an index signature that covers its name."""
+        if self.shape is None or (self.shape == NEVER and members and not self.prefix):
+            return ObjectOf(tuple(members)) if members else OPEN_OBJECT
+        covered = [one for one in members if one.name.startswith(self.prefix)]
+        parts = list(dict.fromkeys([self.shape, *(one.shape for one in covered)]))
+        if not all(one.required for one in covered):
+            parts.append(Keyword("undefined"))
+        shape = union(parts) if len(parts) <= _MOST_INDEX_TYPES else UNKNOWN
+        key = f"`{self.prefix}${{string}}`" if self.prefix else "string"
+        return ObjectOf(tuple(members), shape, self.note, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +162,6 @@ class _Place:
         return _Place(self.base, self.depth + 1)
 
 
-_JSON_TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
-_SCALARS: Final[Mapping[str, Shape]] = {
-    "string": STRING,
-    "number": NUMBER,
-    "integer": NUMBER,
-    "boolean": BOOLEAN,
-    "null": NULL,
-}
 _OBJECT_KEYWORDS: Final = ("properties", "required", "additionalProperties", "patternProperties", "propertyNames")
 _ARRAY_KEYWORDS: Final = ("items", "prefixItems", "additionalItems")
 _IN_PLACE: Final = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
@@ -164,11 +169,9 @@ _TOO_DEEP: Final = Keyword("unknown", "nested too deeply to show")
 _TOO_MUCH: Final = Keyword("unknown", "too large to show")
 _ELSEWHERE: Final = Keyword("unknown", "refers to something outside of its schema")
 _ROOT: Final[Key] = (0, "")
-_SAFE_INTEGER: Final = 2**53
 _MOST_INDEX_TYPES: Final = 5
 _LONGEST_NAME: Final = 1_000
 _FAR: Final = 50
-_LONGEST_LITERAL: Final = 200
 _MOST_NAMES: Final = 40
 
 
@@ -227,22 +230,22 @@ class _Conversion:
 
     def _own(self, schema: JsonObject, types: frozenset[str] | None, place: _Place) -> Shape:
         if "const" in schema:
-            return self._values([schema["const"]], types)
+            return enumeration([schema["const"]], types, self._bounds.literals, self._bounds.literal_text)
         if isinstance(values := schema.get("enum"), Sequence) and not isinstance(values, str):
-            return self._values(values, types)
+            return enumeration(values, types, self._bounds.literals, self._bounds.literal_text)
         if types is None:
             return UNKNOWN
         declared = "type" in schema
         if not declared and not any(keyword in schema for keyword in (*_OBJECT_KEYWORDS, *_ARRAY_KEYWORDS)):
             return UNKNOWN
-        return union(self._typed(name, schema, place) for name in _JSON_TYPES if name in types)
+        return union(self._typed(name, schema, place) for name in JSON_TYPES if name in types)
 
     def _typed(self, name: str, schema: JsonObject, place: _Place) -> Shape:
         if name == "object":
             return self._object(schema, place)
         if name == "array":
             return self._array(schema, place)
-        return _SCALARS[name]
+        return SCALARS[name]
 
     # --- references ---------------------------------------------------------------------------------------------------
 
@@ -275,20 +278,6 @@ class _Conversion:
             self._waiting.append((key, target))
         return Reference(key)
 
-    # --- values -------------------------------------------------------------------------------------------------------
-
-    def _values(self, values: Sequence[Any], types: frozenset[str] | None) -> Shape:
-        fitting = [value for value in values[: 10 * self._bounds.literals] if types is None or _is_any(value, types)]
-        if len(values) > 10 * self._bounds.literals:
-            return _many(values, fitting, types)
-        shape = union(_literal(value) for value in fitting)
-        shown = 0
-        for value in fitting:
-            shown += len(value) + 4 if isinstance(value, str) else 12
-        if len(fitting) > self._bounds.literals or shown > self._bounds.literal_text:
-            return _many(values, fitting, types)
-        return shape
-
     # --- objects ------------------------------------------------------------------------------------------------------
 
     def _object(self, schema: JsonObject, place: _Place) -> Shape:
@@ -302,49 +291,39 @@ class _Conversion:
             members.append(
                 Member(name, self._shape(part, place.inside()), name in required, self._doc(part, name, place))
             )
-        index = self._index(schema, members, place)
+        index = self._index(schema, place)
         if not members and index.shape != NEVER and (allowed := _allowed_names(schema)):
-            shape = UNKNOWN if index.shape is None else index.shape
-            return ObjectOf(tuple(Member(name, shape, name in required) for name in allowed))
+            return ObjectOf(tuple(Member(name, index.of(name), name in required) for name in allowed))
         for name in names:
             if name in required and name not in properties and len(name) <= _LONGEST_NAME and self._left > 0:
                 required.discard(name)
-                members.append(self._required_only(name, index.shape, place))
-        if not members and index.shape is None:
-            return OPEN_OBJECT
-        note = safe(index.note, 160).replace("\n", " ")
-        return ObjectOf(tuple(members), index.shape, note, index.key)
+                members.append(self._required_only(name, index, place))
+        return index.beside(members)
 
-    def _required_only(self, name: str, index: Shape | None, place: _Place) -> Member:
+    def _required_only(self, name: str, index: _Index, place: _Place) -> Member:
         self._left -= 1
         part = next((properties[name] for properties in place.properties if name in properties), None)
         if part is None:
-            return Member(name, UNKNOWN if index is None or index == NEVER else index, True)
+            return Member(name, index.of(name), True)
         return Member(name, self._shape(part, place.inside()), True, self._doc(part, name, place))
 
-    def _index(self, schema: JsonObject, members: list[Member], place: _Place) -> _Index:
+    def _index(self, schema: JsonObject, place: _Place) -> _Index:
         """What properties that are not named may be."""
-        patterns = _mapping(schema, "patternProperties")
         more = schema.get("additionalProperties")
         if more is None and "unevaluatedProperties" in schema and not any(name in schema for name in _IN_PLACE):
             more = schema["unevaluatedProperties"]
         if not isinstance(more, bool | Mapping):
             more = None
-        parts = {pattern: self._shape(part, place.inside()) for pattern, part in patterns.items()}
-        if len(parts) == 1 and (more is None or more is False) and (prefix := _prefix(next(iter(parts)))):
-            key = f"`{prefix}${{string}}`"
-            return _Index(_beside([one for one in members if one.name.startswith(prefix)], *parts.values()), key)
-        note = f"names: {', '.join(parts)}" if parts else ""
-        if more is None and parts:
-            return _Index(UNKNOWN, note=note)
-        if more is False:
-            parts = {pattern: shape for pattern, shape in parts.items() if shape != NEVER}
-            if not parts:
-                return _Index(None if members else NEVER)
-            return _Index(_beside(members, *parts.values()), note=note)
+        patterns = _mapping(schema, "patternProperties")
+        parts = [self._shape(part, place.inside()) for part in patterns.values()]
+        says_more = isinstance(more, Mapping) or more is True
+        if len(parts) == 1 and not says_more and (prefix := _prefix(next(iter(patterns)))):
+            return _Index(parts[0], prefix)
+        if says_more:
+            parts.append(self._shape(more, place.inside()))
         if more is None:
-            return _Index(None)
-        return _Index(_beside(members, *parts.values(), self._shape(more, place.inside())), note=note)
+            return _Index(UNKNOWN if parts else None, note=_names_note(patterns))
+        return _Index(union(parts), note=_names_note(patterns))
 
     def _doc(self, schema: Any, name: str, place: _Place) -> tuple[str, ...]:
         if isinstance(schema, Mapping) and "$ref" in schema and "description" not in schema:
@@ -387,7 +366,7 @@ def _types(schema: JsonObject, place: _Place) -> frozenset[str] | None:
     """The JSON types the value may have; None if nothing says so."""
     declared = schema.get("type")
     names = [declared] if isinstance(declared, str) else declared if isinstance(declared, Sequence) else []
-    known = frozenset(name for name in names if isinstance(name, str) and name in _JSON_TYPES)
+    known = frozenset(name for name in names if isinstance(name, str) and name in JSON_TYPES)
     if known:
         return known
     if place.types is not None:
@@ -409,7 +388,7 @@ def _scalar(schema: JsonObject) -> Shape | None:
     """The shape of a schema that is nothing but a scalar: a name would only hide it."""
     name = schema.get("type")
     if isinstance(name, str) and not any(keyword in schema for keyword in _SHAPING):
-        return _SCALARS.get(name)
+        return SCALARS.get(name)
     return None
 
 
@@ -425,71 +404,8 @@ def _sequence(schema: JsonObject, keyword: str) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 
-_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "string": lambda value: isinstance(value, str),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (
-        value.is_integer() if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
-    ),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "object": lambda value: isinstance(value, Mapping),
-    "array": lambda value: isinstance(value, Sequence) and not isinstance(value, str),
-}
-
-
-def _is_any(value: Any, types: Iterable[str]) -> bool:
-    return any(_CHECKS[name](value) for name in types)
-
-
-def _many(values: Sequence[Any], fitting: Sequence[Any], types: frozenset[str] | None) -> Shape:
-    """A long enumeration: the types of its values, with how many there are and the first of them."""
-    seen = [name for name in _JSON_TYPES if any(_CHECKS[name](value) for value in fitting)]
-    first = ", ".join(preview(value, 20) for value in fitting[:5])
-    note = safe(f"one of {len(values)} values: {first}, …", 160).replace("\n", " ")
-    if len(values) > len(fitting):
-        seen = [name for name in _JSON_TYPES if types is None or name in types]
-    if not set(seen) <= _SCALARS.keys():
-        return Keyword("unknown", note)
-    whole = union(_SCALARS[name] for name in seen)
-    return replace(whole, note=note) if isinstance(whole, Keyword) else whole
-
-
-def _literal(value: Any) -> Shape:
-    match value:
-        case None:
-            return NULL
-        case bool():
-            return Literal("true" if value else "false", "boolean")
-        case int() | float():
-            return _number(value)
-        case str():
-            return Literal(quote(value), "string")
-        case Mapping() if _is_small(value):
-            members = (Member(str(name), _literal(part), True) for name, part in value.items())
-            return ObjectOf(tuple(members)) if value else ObjectOf(index=NEVER)
-        case list() | tuple() if _is_small(value):
-            return TupleOf(tuple(_literal(part) for part in value), len(value))
-    return UNKNOWN
-
-
-def _is_small(value: Any) -> bool:
-    return "…" not in preview(value, _LONGEST_LITERAL)
-
-
-def _number(value: int | float) -> Shape:
-    if not math.isfinite(value) if isinstance(value, float) else abs(value) > _SAFE_INTEGER:
-        return NUMBER
-    text = str(int(value)) if value == int(value) and abs(value) <= _SAFE_INTEGER else repr(value)
-    return Literal(text, "number")
-
-
-def _beside(members: list[Member], *more: Shape) -> Shape:
-    """The type of an index signature: TypeScript wants every named property to fit it as well."""
-    parts = list(dict.fromkeys([*more, *(one.shape for one in members)]))
-    if len(parts) > _MOST_INDEX_TYPES:
-        return UNKNOWN
-    return union([*parts, *([] if all(one.required for one in members) else [Keyword("undefined")])])
+def _names_note(patterns: JsonObject) -> str:
+    return safe(f"names: {', '.join(patterns)}", 160).replace("\n", " ") if patterns else ""
 
 
 def _prefix(pattern: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from codemodekit.declarations.comments import comment, shortened
-from codemodekit.declarations.names import TypeNames, type_name
+from codemodekit.declarations.names import TypeNames, tool_type_name, type_name
 from codemodekit.declarations.schema_types import NamedType, SchemaTypes
 from codemodekit.declarations.shapes import (
     UNKNOWN,
@@ -74,7 +74,7 @@ class TypeWriter:
 
     def write(self, types: SchemaTypes, role: str, schema: Any) -> str:
         """Write what is new of a schema's types; the text that stands for its root comes back."""
-        own_name = type_name(self._shelf.source, self._tool, role)
+        own_name = tool_type_name(self._shelf.source, self._tool, role)
         named = {one.key: one for one in types.named}
         words = {key: self._word(one, own_name) for key, one in named.items()}
         inline = _is_short(types.root, words)
