@@ -166,9 +166,19 @@ def test_nothing_long_is_ever_shown() -> None:
         assert len(error["pointer"]) <= 600
 
 
-def test_a_huge_wrong_value_is_told_by_its_first_error() -> None:
-    (error,) = wire({"items": {"type": "string"}}, [1] * 200_000)
-    assert error == {"pointer": "/0", "expected": "string", "given": "number 1"}
+def test_a_huge_wrong_value_is_explained_by_a_part_of_it() -> None:
+    schema = {
+        "required": ["name"],
+        "properties": {"list": {"items": {"type": "string"}, "minItems": 300_000}},
+        "additionalProperties": True,
+    }
+    errors = wire(schema, {"list": [1] * 200_000})
+    assert errors[0] == {"pointer": "/list/0", "expected": "string", "given": "number 1"}
+    assert len(errors) == 8
+    wide = {f"k{index}": 1 for index in range(5_000)} | {"name": 1}
+    assert "too intricate" in wire({"required": ["name"], "maxProperties": 10}, wide)[0]["expected"]
+    alternatives = {"anyOf": [{"items": {"type": "string"}}, {"items": {"type": "boolean"}}]}
+    assert wire(alternatives, [1] * 200_000)[0]["pointer"] == "/0"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +283,108 @@ def test_a_schema_whose_alternatives_double_at_every_level_is_refused(keyword: s
     with pytest.raises(SchemaUnsupported, match="multiplies"):
         compile_schema(doubling(keyword, 60))
     assert compile_schema(doubling(keyword, 3)).is_valid(1) is False
+
+
+def ring(length: int, keyword: str = "allOf", **more: Any) -> dict[str, Any]:
+    """Each definition refers twice to the next one, below one property."""
+    definitions = {
+        f"d{at}": {
+            keyword: [{"properties": {"x": {"$ref": f"#/$defs/d{(at + 1) % length}"}}} for _ in range(2)],
+            "type": ["object", "string"],
+        }
+        for at in range(length)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": definitions, **more}
+
+
+def nested(depth: int, leaf: Any) -> Any:
+    for _ in range(depth):
+        leaf = {"x": leaf}
+    return leaf
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize("length", [1, 3, 13])
+@pytest.mark.parametrize("leaf", ["fits", 5])
+def test_alternatives_that_recurse_under_one_property_are_checked_within_bounds(
+    keyword: str, length: int, leaf: Any
+) -> None:
+    check = compile_schema(ring(length, keyword))
+    for depth in (1, 60, 190):
+        value = nested(depth, leaf)
+        assert (check.errors(value) == ()) is check.is_valid(value)
+    assert check.is_valid("fits") is (keyword != "oneOf")
+    assert not check.is_valid(5)
+
+
+def test_a_deep_value_of_a_schema_that_branches_is_refused_in_words() -> None:
+    check = compile_schema(ring(13))
+    (error,) = check.errors(nested(190, "fits"))
+    assert error.expected == "a smaller or less nested value: the schema branches at every level of it"
+
+
+def test_a_long_ring_of_branching_definitions_is_refused() -> None:
+    with pytest.raises(SchemaUnsupported, match="multiplies"):
+        compile_schema(ring(20))
+
+
+def test_a_branching_schema_that_hides_its_loop_in_data_is_refused() -> None:
+    hidden = {"properties": {"x": {"allOf": [{"$ref": "#/const"}] * 2}}}
+    schema = {"allOf": [ring(1), {"properties": {"y": {"$ref": "#/const"}}}], **ring(1), "const": hidden}
+    with pytest.raises(SchemaUnsupported, match="const or enum"):
+        compile_schema(schema)
+
+
+FILTER: dict[str, Any] = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "definitions": {
+        "filter": {
+            "oneOf": [
+                {
+                    "type": "object",
+                    "required": ["op", "args"],
+                    "properties": {
+                        "op": {"enum": [operator]},
+                        "args": {"type": "array", "items": {"$ref": "#/definitions/filter"}},
+                    },
+                }
+                for operator in ("and", "or", "not")
+            ]
+            + [{"type": "object", "required": ["field"], "properties": {"field": {"type": "string"}}}]
+        }
+    },
+    "type": "object",
+    "properties": {"where": {"$ref": "#/definitions/filter"}},
+}
+
+
+def test_a_recursive_filter_as_people_write_it_works() -> None:
+    check = compile_schema(FILTER)
+    leaf: dict[str, Any] = {"field": "a"}
+    value: Any = {"op": "and", "args": [leaf] * 200}
+    for operator in ("or", "not", "and"):
+        value = {"op": operator, "args": [value, leaf]}
+    assert check.is_valid({"where": value})
+    (error,) = check.errors({"where": {"op": "and", "args": [leaf, {"field": 5}]}})
+    assert (error.pointer, error.expected) == ("/where/args/1/field", "string")
+
+
+def test_a_large_tree_is_checked_by_a_schema_that_recurs_once() -> None:
+    schema = {
+        "$ref": "#/$defs/node",
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+                "additionalProperties": False,
+            }
+        },
+    }
+    value: dict[str, Any] = {"children": [{"children": [{} for _ in range(100)]} for _ in range(200)]}
+    check = compile_schema(schema)
+    assert check.is_valid(value)
+    value["children"][3]["children"][7]["childrn"] = []
+    assert not check.is_valid(value)
 
 
 @pytest.mark.parametrize(

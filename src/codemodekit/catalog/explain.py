@@ -6,7 +6,7 @@ validator; `schemas` hands them in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
@@ -15,7 +15,7 @@ import jsonschema_rs
 
 from codemodekit._json import JsonValue, dumps
 
-__all__ = ["FieldError", "explain"]
+__all__ = ["FieldError", "explain", "shape"]
 
 _MOST: Final = 8
 _LONGEST: Final = 160
@@ -49,14 +49,24 @@ class _Finding:
     expected: str
     given: str
     did_you_mean: str | None = None
+    absent: bool = False
+    """A required property that is not there at all."""
     misspelt: bool = False
     """A required property that is there under a name which is not quite right."""
 
 
-def explain(errors: Sequence[jsonschema_rs.ValidationError], schema: JsonValue) -> tuple[FieldError, ...]:
-    """At most eight wrong fields, ordered by place; a misspelt required property counts once."""
-    findings = [finding for error in errors for finding in _findings(error, schema, 0)]
-    merged = _merge_misspelt(sorted(set(findings), key=_order))
+def explain(
+    errors: Sequence[jsonschema_rs.ValidationError],
+    schema: JsonValue,
+    incomplete: Container[tuple[str | int, ...]] = (),
+) -> tuple[FieldError, ...]:
+    """At most eight wrong fields, ordered by place; a misspelt required property counts once.
+
+    Nothing is said about the `incomplete` places, of which the validator saw only a part.
+    """
+    findings = {finding for error in errors for finding in _findings(error, schema, 0)}
+    whole = [found for found in findings if (found.path[:-1] if found.absent else found.path) not in incomplete]
+    merged = _merge_misspelt(sorted(whole, key=_order))
     return tuple(
         FieldError(
             _cut(_pointer(found.path), _LONGEST_POINTER),
@@ -115,7 +125,7 @@ def _missing(path: _Path, name: str, error: jsonschema_rs.ValidationError, schem
         expected = f"the required property {name!r} {described}".rstrip()
         yield _Finding((*path, near[0]), expected, shape(given[near[0]]), name, misspelt=True)
     else:
-        yield _Finding((*path, name), f"required {described}".rstrip(), "nothing")
+        yield _Finding((*path, name), f"required {described}".rstrip(), "nothing", absent=True)
 
 
 def _unexpected(

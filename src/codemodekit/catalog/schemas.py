@@ -1,9 +1,9 @@
 """JSON Schema in, a compiled check out: whether a value fits, and if not, which fields are wrong and what to do.
 
 Offline by construction: nothing is ever fetched, a reference that leaves its document is refused. Schemas and values
-are both hostile: patterns run on a linear engine where they can and on a bounded one where they cannot, and a schema
-whose cost is exponential is refused. Knows nothing of tools; `snapshot` compiles what a source lists, the bridge checks
-calls.
+are both hostile: patterns run on a linear engine where they can and on a bounded one where they cannot; schemas whose
+work multiplies are refused or metered. Knows nothing of tools; `snapshot` compiles what a source lists, the bridge
+checks calls.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import hashlib
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import jsonschema_rs
 
 from codemodekit._json import JsonValue, canonical
-from codemodekit.catalog.explain import FieldError, explain
-from codemodekit.catalog.schema_cost import TOO_COSTLY, is_costly
+from codemodekit.catalog.explain import FieldError, explain, shape
+from codemodekit.catalog.schema_cost import TOO_COSTLY, cost_of
+from codemodekit.catalog.schema_meter import KEYWORDS as _KEYWORDS
+from codemodekit.catalog.schema_meter import metered, steps_allowed
 
 __all__ = ["FieldError", "SchemaCheck", "SchemaUnsupported", "compile_schema"]
 
@@ -45,26 +48,45 @@ _LONGEST_FOR_BACKTRACKING: Final = 2_048
 
 _MAX_SCHEMA_BYTES: Final = 1 << 20
 _REASON_LENGTH: Final = 300
-_MANY_NODES: Final = 1_000
-"""Beyond this size a value gets its first error only: the validator builds every error before it gives one."""
+
+_STEPS: Final = 20_000
+_STEPS_A_NODE: Final = 20
+_STEPS_TO_EXPLAIN: Final = 2_000
+_WORK_TO_EXPLAIN: Final = 100_000
+_MOST_NODES: Final = 1_000
+"""The validator builds every error before it gives the first, so a larger value is explained by a part of it."""
+
+_TOO_INTRICATE: Final = "a value that fits the schema (it is too intricate to say where this one does not)"
+_TOO_MUCH_WORK: Final = "a smaller or less nested value: the schema branches at every level of it"
 
 
 class SchemaCheck:
     """A compiled schema. Immutable; safe to use from any thread."""
 
-    __slots__ = ("__weakref__", "_backtracks", "_root", "_validator", "digest")
+    __slots__ = ("__weakref__", "_backtracks", "_metered", "_root", "_validator", "digest")
 
-    def __init__(self, digest: str, root: JsonValue, validator: jsonschema_rs.Validator, *, backtracks: bool) -> None:
+    def __init__(
+        self,
+        digest: str,
+        root: JsonValue,
+        validator: jsonschema_rs.Validator,
+        *,
+        backtracks: bool,
+        metered: bool,
+    ) -> None:
         self.digest = digest
         """Hash of the schema's canonical form: equal schemas, equal digest."""
         self._root = root
         self._validator = validator
         self._backtracks = backtracks
+        self._metered = metered
 
     def is_valid(self, value: JsonValue) -> bool:
         """Whether the value fits."""
         try:
-            return self._validator.is_valid(value) if not self._backtracks else self._bounded(value)
+            if self._backtracks or self._metered:
+                return self._bounded(value)
+            return self._validator.is_valid(value)
         except UnicodeEncodeError:
             return self.is_valid(_scrubbed(value))
 
@@ -73,24 +95,41 @@ class SchemaCheck:
         try:
             if self.is_valid(value):
                 return ()
-            if self._backtracks and (pointer := _long_text(value)) is not None:
-                expected = f"text of at most {_LONGEST_FOR_BACKTRACKING} characters (longer cannot be matched safely)"
-                return (FieldError(pointer, expected, "longer text"),)
-            return explain(self._found(value), self._root)
+            return self._unbounded(value) or self._explained(value)
         except UnicodeEncodeError:
             return self.errors(_scrubbed(value))
 
     def _bounded(self, value: JsonValue) -> bool:
-        return _long_text(value) is None and self._validator.is_valid(value)
+        if self._backtracks and _long_text(value) is not None:
+            return False
+        if not self._metered:
+            return self._validator.is_valid(value)
+        with steps_allowed(_steps_for(value)) as meter:
+            return self._validator.is_valid(value) and not meter.exhausted
 
-    def _found(self, value: JsonValue) -> list[jsonschema_rs.ValidationError]:
-        if _size(value, _MANY_NODES) < _MANY_NODES:
-            return list(self._validator.iter_errors(value))
-        try:
-            self._validator.validate(value)
-        except jsonschema_rs.ValidationError as error:
-            return [error]
-        return []
+    def _unbounded(self, value: JsonValue) -> tuple[FieldError, ...]:
+        """Why the value was not even checked to its end."""
+        if self._backtracks and (pointer := _long_text(value)) is not None:
+            expected = f"text of at most {_LONGEST_FOR_BACKTRACKING} characters (longer cannot be matched safely)"
+            return (FieldError(pointer, expected, "longer text"),)
+        if self._metered:
+            with steps_allowed(_steps_for(value)) as meter:
+                self._validator.is_valid(value)
+            if meter.exhausted:
+                return (FieldError("", _TOO_MUCH_WORK, shape(value)),)
+        return ()
+
+    def _explained(self, value: JsonValue) -> tuple[FieldError, ...]:
+        steps = 1 if self._metered else cost_of(self._root).steps
+        sample, cut = _sample(value, max(10, min(_MOST_NODES, _WORK_TO_EXPLAIN // steps)))
+        with steps_allowed(_STEPS_TO_EXPLAIN) as meter:
+            found = list(self._validator.iter_errors(sample))
+        told = () if meter.exhausted else explain(found, self._root, cut)
+        return told or (FieldError("", _TOO_INTRICATE, shape(value)),)
+
+
+def _steps_for(value: JsonValue) -> int:
+    return _STEPS + _STEPS_A_NODE * _size(value)
 
 
 _cache: WeakValueDictionary[str, SchemaCheck] = WeakValueDictionary()
@@ -128,18 +167,35 @@ def _canonical(schema: JsonValue) -> bytes:
 
 def _compile(digest: str, text: bytes, schema: bool | dict[str, Any]) -> SchemaCheck:
     dialect = _dialect(schema)
-    # without references a schema is a tree, and no larger than its text
-    if (b'$ref"' in text or b'Ref"' in text) and is_costly(schema):
-        raise SchemaUnsupported(TOO_COSTLY)
+    # without references a schema is a tree: its work is no more than its size
+    meter = (b'$ref"' in text or b'Ref"' in text) and _needs_meter(schema)
+    root = _with_meters(schema) if meter else schema
     try:
-        return SchemaCheck(digest, schema, _built(dialect, schema, _LINEAR), backtracks=False)
+        return SchemaCheck(digest, root, _built(dialect, root, _LINEAR), backtracks=False, metered=meter)
     except jsonschema_rs.ValidationError as error:
         if error.kind.name not in _PATTERN_FAILURES:
             raise SchemaUnsupported(_reason(error)) from error
     try:
-        return SchemaCheck(digest, schema, _built(dialect, schema, _BACKTRACKING), backtracks=True)
+        return SchemaCheck(digest, root, _built(dialect, root, _BACKTRACKING), backtracks=True, metered=meter)
     except jsonschema_rs.ValidationError as error:
         raise SchemaUnsupported(_reason(error)) from error
+
+
+def _needs_meter(schema: bool | dict[str, Any]) -> bool:
+    cost = cost_of(schema)
+    if cost.refused:
+        raise SchemaUnsupported(TOO_COSTLY)
+    return cost.metered
+
+
+def _with_meters(schema: bool | dict[str, Any]) -> bool | dict[str, Any]:
+    try:
+        root = metered(schema) if isinstance(schema, dict) else schema
+    except RecursionError as error:
+        raise SchemaUnsupported("the schema is nested too deeply") from error
+    if root is None:
+        raise SchemaUnsupported(f"{TOO_COSTLY}, and a $ref points into const or enum")
+    return root
 
 
 _PATTERN_FAILURES: Final = frozenset({"format", "pattern", "regex", "patternProperties", "propertyNames"})
@@ -158,7 +214,7 @@ def _built(
     dialect: type[jsonschema_rs.Validator], schema: bool | dict[str, Any], patterns: Any
 ) -> jsonschema_rs.Validator:
     try:
-        return dialect(schema, pattern_options=patterns, validate_formats=True, offline=True)
+        return dialect(schema, pattern_options=patterns, validate_formats=True, offline=True, keywords=_KEYWORDS)
     except jsonschema_rs.ValidationError:
         raise
     except Exception as error:
@@ -198,17 +254,37 @@ def _nodes(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
             pending.extend((f"{pointer}/{index}", member) for index, member in enumerate(node))
 
 
-def _size(value: JsonValue, stop: int) -> int:
-    """Number of nodes, at most `stop`."""
+def _size(value: JsonValue) -> int:
+    """Number of nodes."""
     pending, seen = [value], 0
-    while pending and seen < stop:
+    while pending:
         node = pending.pop()
         seen += 1
-        if isinstance(node, dict | list):
-            if len(node) >= stop:
-                return stop
-            pending.extend(node.values() if isinstance(node, dict) else node)
+        if isinstance(node, dict):
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
     return seen
+
+
+def _sample(value: JsonValue, most: int) -> tuple[JsonValue, frozenset[tuple[str | int, ...]]]:
+    """The value, or its first `most` nodes in breadth, and the places where something was left out."""
+    root: list[JsonValue] = [value]
+    cut: set[tuple[str | int, ...]] = set()
+    pending: list[tuple[tuple[str | int, ...], Any, Any]] = [((), root, 0)]
+    left = most
+    for path, holder, key in pending:  # grows while it is walked
+        node = holder[key]
+        if not isinstance(node, dict | list):
+            continue
+        pairs = list(islice(node.items() if isinstance(node, dict) else enumerate(node), left))
+        if len(pairs) < len(node):
+            cut.add(path)
+        left -= len(pairs)
+        copy = dict(pairs) if isinstance(node, dict) else [member for _, member in pairs]
+        holder[key] = copy
+        pending.extend(((*path, step), copy, step) for step, _ in pairs)
+    return root[0], frozenset(cut)
 
 
 def _long_text(value: JsonValue) -> str | None:
