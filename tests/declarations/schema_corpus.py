@@ -584,6 +584,7 @@ HOSTILE = [
         "every keyword a list",
         {keyword: [[], {}, None] for keyword in KEYWORDS},
     ),
+    Case("infinite bounds", {"type": "array", "prefixItems": [S], "minItems": 1e400, "maxItems": 1e400}),
     Case("keys of another type", {"type": "object", "properties": {1: S, None: S}}),
 ]
 

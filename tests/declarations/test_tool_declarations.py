@@ -62,9 +62,28 @@ interface GithubTools {
 
 
 def test_every_emitted_file_compiles_by_itself(tsc) -> None:
-    awkward = ["contacts", "contacts.find", "then", "delete", "new", "a b", 'q"\n\u2028', "a..b", "__proto__", "é"]
+    awkward = [
+        "contacts",
+        "contacts.find",
+        "then",
+        "delete",
+        "new",
+        "a b",
+        'q"\n\u2028',
+        "a..b",
+        "__proto__",
+        "é",
+        "a." * 9_000 + "a",
+    ]
     odd = [ToolDefinition(name=name) for name in awkward]
-    sources = {"github": [SEARCH, *odd], "deployment-api": [SEARCH], "then": [SEARCH], "git": [], "class": odd}
+    sources = {
+        "github": [SEARCH, *odd],
+        "deployment-api": [SEARCH],
+        "then": [SEARCH],
+        "$call": [SEARCH],
+        "git": [],
+        "class": odd,
+    }
     files = {
         "contract.d.ts": RESULT_CONTRACT,
         "catalog.d.ts": declare_catalog(sources),
@@ -183,6 +202,11 @@ def test_types_that_differ_only_far_from_their_root_stay_apart() -> None:
     text = declare_catalog({"s": tools})
     assert "interface SN0 {" in text and "interface SN0_2 {" in text
     assert "end?: string" in text and "end?: number" in text
+
+
+def test_a_tool_hidden_from_programs_is_not_declared() -> None:
+    hidden = ToolDefinition(name="hidden", model_visible=False)
+    assert declare_catalog({"s": [SEARCH, hidden]}) == declare_catalog({"s": [SEARCH]})
 
 
 def test_order_of_sources_and_tools_does_not_matter() -> None:

@@ -46,17 +46,17 @@ class Target:
 
 
 class Document:
-    """A root schema with an index of its `$id`s and anchors."""
+    """A root schema, and an index of its `$id`s and anchors once one is asked for."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
         dialect = root.get("$schema") if isinstance(root, Mapping) else None
         self.siblings_count = not (isinstance(dialect, str) and any(f"draft-0{n}" in dialect for n in "34567"))
         """False in old dialects, where nothing beside a `$ref` has a meaning."""
-        self._resources: dict[str, Any] = {"": root}
-        self._anchors: dict[tuple[str, str], Any] = {}
-        self._dynamic: dict[str, list[Target]] = {}
-        self._read()
+        self._clear()
+        self._is_read = False
+        if isinstance(root, Mapping):
+            self._note(root, "")
 
     def base_within(self, schema: JsonObject, base: str) -> str:
         """The base URI inside `schema`, which may name itself with `$id`."""
@@ -70,10 +70,13 @@ class Document:
         if not isinstance(reference, str) or len(reference) > _LONGEST_REFERENCE:
             return None
         uri, _, fragment = _join(base, reference).partition("#")
+        fragment = unquote(fragment)
+        is_pointer = not fragment or fragment.startswith("/")
+        if uri not in self._resources or not is_pointer:
+            self._read()
         if uri not in self._resources:
             return None
-        fragment = unquote(fragment)
-        if not fragment or fragment.startswith("/"):
+        if is_pointer:
             return self._follow(self._resources[uri], uri, fragment)
         if (uri, fragment) in self._anchors:
             return Target(self._anchors[uri, fragment], uri, fragment)
@@ -81,6 +84,7 @@ class Document:
 
     def resolve_dynamic(self, reference: object) -> Target | None:
         """The target of `$dynamicRef` where there is only one it can ever be."""
+        self._read()
         targets = self._dynamic.get(str(reference)[:_LONGEST_REFERENCE].partition("#")[2], [])
         return targets[0] if len(targets) == 1 else None
 
@@ -98,7 +102,18 @@ class Document:
                 base = self.base_within(schema, base)
         return Target(schema, base, name)
 
+    def _clear(self) -> None:
+        self._resources: dict[str, Any] = {"": self.root}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._dynamic: dict[str, list[Target]] = {}
+
     def _read(self) -> None:
+        # Only when a reference needs it: nearly all are pointers from the root, and a large table of components comes
+        # along with every single operation that refers to one of them.
+        if self._is_read:
+            return
+        self._is_read = True
+        self._clear()
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         seen: set[tuple[int, str]] = set()
         while waiting and len(seen) < _MOST_SUBSCHEMAS:

@@ -37,6 +37,8 @@ _KEYWORDS: Final = frozenset(
     for keyword in line.split()
 )
 
+_LONGEST_PATH: Final = 12
+
 _LONGEST_TYPE_NAME: Final = 80
 
 _TAKEN_BY_THE_LIBRARIES: Final = frozenset({"MIDIInput", "MIDIOutput"})
@@ -64,8 +66,8 @@ def member(name: str) -> str:
 
 def path_of(tool: str) -> tuple[str, ...]:
     """The members that lead from a source to a tool: the parts of a dotted name if each can be written after a dot."""
-    parts = tuple(tool.split("."))
-    if all(_is_identifier(part) and part not in RESERVED_MEMBERS for part in parts):
+    parts = tuple(tool.split(".", _LONGEST_PATH))
+    if len(parts) <= _LONGEST_PATH and all(_is_identifier(part) and part not in RESERVED_MEMBERS for part in parts):
         return parts
     return (tool,)
 

@@ -13,11 +13,12 @@ Works on any value whatsoever: depth, number of subschemas, size of enumerations
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from codemodekit._json import JsonObject
 from codemodekit.declarations.comments import safe, schema_comment
@@ -50,7 +51,7 @@ __all__ = ["Bounds", "NamedType", "SchemaTypes", "accepts_empty_object", "conver
 class Bounds:
     """How much of one schema is shown."""
 
-    subschemas: int = 6_000
+    subschemas: int = 2_500
     """Subschemas that are converted, in the order of their appearance, nearest to the root first."""
     depth: int = 20
     """Nesting within one type."""
@@ -209,6 +210,8 @@ class _Conversion:
         if self._left <= 0:
             return _TOO_MUCH
         self._left -= 1
+        if (scalar := _scalar(schema)) is not None:
+            return scalar
         place = replace(place, base=self._document.base_within(schema, place.base))
         parts = self._references(schema, place)
         if not parts or self._document.siblings_count:
@@ -353,7 +356,7 @@ class _Conversion:
             return ArrayOf(_TOO_MUCH)
         items = tuple(self._shape(part, place.inside()) for part in first)
         least = schema.get("minItems")
-        required = min(max(int(least), 0), len(items)) if isinstance(least, int | float) and least == least else 0
+        required = max(0, min(math.ceil(least), len(items))) if _is_finite(least) else 0
         if rest is False:
             return TupleOf(items, required)
         return TupleOf(items, required, UNKNOWN if rest is None else self._shape(rest, place.inside()))
@@ -387,9 +390,13 @@ _SHAPING: Final = frozenset(
 def _scalar(schema: JsonObject) -> Shape | None:
     """The shape of a schema that is nothing but a scalar: a name would only hide it."""
     name = schema.get("type")
-    if isinstance(name, str) and not any(keyword in schema for keyword in _SHAPING):
+    if isinstance(name, str) and _SHAPING.isdisjoint(schema):
         return SCALARS.get(name)
     return None
+
+
+def _is_finite(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _mapping(schema: JsonObject, keyword: str) -> JsonObject:

@@ -31,7 +31,7 @@ class _Room:
     """Characters of its description."""
 
 
-_IN_A_RESULT: Final = _Room(bounds=Bounds(subschemas=1_500), type_text=10_000, description=1_000)
+_IN_A_RESULT: Final = _Room(bounds=Bounds(subschemas=800), type_text=10_000, description=1_000)
 _IN_A_FILE: Final = _Room(bounds=Bounds(), type_text=40_000, description=4_000)
 
 
@@ -63,22 +63,30 @@ def declare_source(source: str, definitions: Sequence[ToolDefinition]) -> str:
 
 
 def declare_catalog(sources: Mapping[str, Sequence[ToolDefinition]]) -> str:
-    """A declaration file for all `sources`; the same tools in any order give the same text."""
+    """A declaration file for all `sources`, without the tools a program cannot see.
+
+    The same tools in any order give the same text.
+    """
     names = TypeNames(GLOBAL_TYPES)
     types: list[str] = []
     members: list[str] = []
     for source in sorted(sources):
         shelf, written = _Shelf(), TypeShelf(source, names)
-        for definition in sorted(sources[source], key=lambda one: one.name):
+        visible = (one for one in sources[source] if one.model_visible)
+        for definition in sorted(visible, key=lambda one: one.name):
             declared = _declare(definition, written, _IN_A_FILE)
             types += declared.types
             shelf.place(definition.name, declared)
-        if source not in RESERVED_MEMBERS:
+        if source in _UNREACHABLE_SOURCES:
+            members.append(f"  // only through tools.$call: {quote(source)}")
+        else:
             members += [f"  {member(source)}: {{", *shelf.lines("    "), "  };"]
     head = [RESULT_CONTRACT, PROGRAM_GLOBALS]
     tools = ["declare const tools: {", *_ANY_TOOL, *members, "};"]
     return "\n".join([*head, *(f"{text}\n" for text in types), *tools]) + "\n"
 
+
+_UNREACHABLE_SOURCES: Final = RESERVED_MEMBERS | {"$call"}
 
 _ANY_TOOL: Final = (
     "  /** Calls any tool by the exact names of its source and itself. */",
