@@ -218,7 +218,7 @@ def test_the_dialect_decides_what_keywords_mean(dialect: str | None, fits: list[
         ([], "object or a boolean"),
         ("{}", "object or a boolean"),
         (None, "object or a boolean"),
-        ({"description": "x" * (1 << 20)}, "larger"),
+        ({"description": "x" * (4 << 20)}, "larger"),
     ],
 )
 def test_a_schema_that_cannot_be_enforced_is_refused_with_the_reason(schema: Any, word: str) -> None:
@@ -423,3 +423,47 @@ def test_a_deep_value_is_checked() -> None:
     )
     assert check.is_valid(value)
     assert not check.is_valid([value, 1])
+
+
+def api(**more: Any) -> dict[str, Any]:
+    """The types of a large API, all of which one tool may carry."""
+    types = {
+        f"T{at}": {
+            "type": "object",
+            "description": "words " * 60,
+            "properties": {"next": {"$ref": f"#/$defs/T{(at + 1) % 300}"}, "id": {"type": "string"}},
+        }
+        for at in range(300)
+    }
+    return {"$ref": "#/$defs/T0", "$defs": types, **more}
+
+
+def test_a_large_schema_is_compiled_when_it_is_used() -> None:
+    check = compile_schema(api())
+    assert not check.prepared
+    assert check.is_valid({"next": {"next": {"id": "x"}}})
+    assert check.prepared
+    assert [error.pointer for error in check.errors({"next": {"id": 5}})] == ["/next/id"]
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ({"properties": {"a": {"type": "objekt"}}}, "/properties/a/type"),
+        ({"properties": {"a": {"pattern": "(["}}}, "/properties/a/pattern"),
+        ({"properties": {"a": {"$ref": "#/$defs/none"}}}, "/$defs/none"),
+        ({"properties": {"a": {"$ref": "http://example.com/s"}}}, "http://example.com/s"),
+        ({"$schema": "https://example.com/own"}, "https://example.com/own"),
+    ],
+)
+def test_a_large_schema_that_cannot_be_enforced_is_refused_at_once(more: dict[str, Any], word: str) -> None:
+    with pytest.raises(SchemaUnsupported) as refused:
+        compile_schema(api(**more))
+    assert word in str(refused.value)
+
+
+def test_a_large_schema_that_fails_when_it_is_used_lets_nothing_through() -> None:
+    hidden = {"x": {"$ref": "#/$defs/T0/enum/0"}}
+    check = compile_schema(api(**{"properties": hidden, "$defs": {**api()["$defs"], "T0": {"enum": [{}]}}}))
+    assert not check.is_valid({})
+    assert check.errors({})[0].expected.startswith("nothing can be checked: ")

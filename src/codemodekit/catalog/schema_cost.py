@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from codemodekit._json import JsonValue
 
-__all__ = ["TOO_COSTLY", "Cost", "cost_of"]
+__all__ = ["TOO_COSTLY", "Cost", "cost_of", "pointer_target"]
 
 TOO_COSTLY: Final = "the schema multiplies its alternatives so often that checking a value could take for ever"
 
@@ -154,6 +154,13 @@ class _Walk:
             return self._named.get(reference.lstrip("#"))
         base, pointer = reference.split("#/", 1)
         return _pointed(self._named.get(base, self._root) if base else self._root, pointer)
+
+
+def pointer_target(schema: JsonValue, reference: str) -> JsonValue:
+    """What a reference like `#/$defs/Pet` leads to; None if it is of another form or leads nowhere."""
+    if reference == "#":
+        return schema
+    return _pointed(schema, reference[2:]) if reference.startswith("#/") else None
 
 
 def _pointed(node: JsonValue, pointer: str) -> JsonValue:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
@@ -18,9 +19,9 @@ from weakref import WeakValueDictionary
 
 import jsonschema_rs
 
-from codemodekit._json import JsonValue, canonical
+from codemodekit._json import JsonValue, canonical, loads
 from codemodekit.catalog.explain import FieldError, explain, shape
-from codemodekit.catalog.schema_cost import TOO_COSTLY, cost_of
+from codemodekit.catalog.schema_cost import TOO_COSTLY, cost_of, pointer_target
 from codemodekit.catalog.schema_meter import KEYWORDS as _KEYWORDS
 from codemodekit.catalog.schema_meter import metered, steps_allowed
 
@@ -46,7 +47,8 @@ _BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(
 _LONGEST_FOR_BACKTRACKING: Final = 2_048
 """The engine that knows lookaround restarts at every character, so its bound holds only for short text."""
 
-_MAX_SCHEMA_BYTES: Final = 1 << 20
+_MAX_SCHEMA_BYTES: Final = 4 << 20
+_LARGE: Final = 64 * 1024
 _REASON_LENGTH: Final = 300
 
 _STEPS: Final = 20_000
@@ -61,28 +63,53 @@ _TOO_MUCH_WORK: Final = "a smaller or less nested value: the schema branches at 
 
 
 class SchemaCheck:
-    """A compiled schema. Immutable; safe to use from any thread."""
+    """A compiled schema. Safe to use from any thread."""
 
-    __slots__ = ("__weakref__", "_backtracks", "_metered", "_root", "_validator", "digest")
+    __slots__ = ("__weakref__", "_compiled", "_schema", "digest")
 
-    def __init__(
-        self,
-        digest: str,
-        root: JsonValue,
-        validator: jsonschema_rs.Validator,
-        *,
-        backtracks: bool,
-        metered: bool,
-    ) -> None:
+    def __init__(self, digest: str, schema: bool | dict[str, Any], compiled: _Compiled | None) -> None:
         self.digest = digest
         """Hash of the schema's canonical form: equal schemas, equal digest."""
+        self._schema = schema
+        self._compiled = compiled
+        """None for a large schema, which is compiled when it is needed: hundreds of tools may share one API's types."""
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the next check begins at once; if not, a tenth of a second goes first, better spent in a thread."""
+        return self._compiled is not None or self.digest in _large
+
+    def is_valid(self, value: JsonValue) -> bool:
+        """Whether the value fits."""
+        compiled = self._compiled
+        if compiled is not None:
+            return compiled.is_valid(value)
+        try:
+            return _large.get(self.digest, self._schema).is_valid(value)
+        except SchemaUnsupported:
+            return False
+
+    def errors(self, value: JsonValue) -> tuple[FieldError, ...]:
+        """What is wrong, at most eight fields in a fixed order; empty if the value fits."""
+        try:
+            compiled = self._compiled or _large.get(self.digest, self._schema)
+        except SchemaUnsupported as fault:
+            return (FieldError("", f"nothing can be checked: {fault}", shape(value)),)
+        return compiled.errors(value)
+
+
+class _Compiled:
+    """A validator and what has to be minded when it is used."""
+
+    __slots__ = ("_backtracks", "_metered", "_root", "_validator")
+
+    def __init__(self, root: JsonValue, validator: jsonschema_rs.Validator, *, backtracks: bool, metered: bool) -> None:
         self._root = root
         self._validator = validator
         self._backtracks = backtracks
         self._metered = metered
 
     def is_valid(self, value: JsonValue) -> bool:
-        """Whether the value fits."""
         try:
             if self._backtracks or self._metered:
                 return self._bounded(value)
@@ -91,7 +118,6 @@ class SchemaCheck:
             return self.is_valid(_scrubbed(value))
 
     def errors(self, value: JsonValue) -> tuple[FieldError, ...]:
-        """What is wrong, at most eight fields in a fixed order; empty if the value fits."""
         try:
             if self.is_valid(value):
                 return ()
@@ -132,12 +158,39 @@ def _steps_for(value: JsonValue) -> int:
     return _STEPS + _STEPS_A_NODE * _size(value)
 
 
+class _Large:
+    """The large schemas used last, compiled."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, _Compiled] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._kept
+
+    def get(self, digest: str, schema: bool | dict[str, Any]) -> _Compiled:
+        with self._lock:
+            if (kept := self._kept.get(digest)) is not None:
+                self._kept.move_to_end(digest)
+                return kept
+        compiled = _validators(schema, meter=True)
+        with self._lock:
+            self._kept[digest] = compiled
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return compiled
+
+
+_large = _Large(most=32)
 _cache: WeakValueDictionary[str, SchemaCheck] = WeakValueDictionary()
 _cache_lock = threading.Lock()
 
 
 def compile_schema(schema: JsonValue) -> SchemaCheck:
     """The check for a schema; equal schemas share one while it is in use.
+
+    A large schema is only looked through here, and compiled when it is first used.
 
     Raises:
         SchemaUnsupported: it is invalid, of an unknown dialect, refers outside of itself, or is too costly to enforce.
@@ -149,10 +202,34 @@ def compile_schema(schema: JsonValue) -> SchemaCheck:
     with _cache_lock:
         known = _cache.get(digest)
     if known is None:
-        known = _compile(digest, text, schema if isinstance(schema, bool | dict) else dict(schema))
+        whole = schema if isinstance(schema, bool | dict) else dict(schema)
+        _dialect(whole)
+        compiled = None if len(text) > _LARGE and _looks_sound(whole, text) else _compile(text, whole)
         with _cache_lock:
-            known = _cache.setdefault(digest, known)
+            known = _cache.setdefault(digest, SchemaCheck(digest, whole, compiled))
     return known
+
+
+_REFERENCE: Final = re.compile(rb'"\$(?:ref|dynamicRef|recursiveRef)":"((?:[^"\\]|\\.)*)"')
+_PATTERN: Final = re.compile(rb'"pattern":("(?:[^"\\]|\\.)*")')
+_MOVABLE: Final = re.compile(rb'"\$(?:id|anchor|dynamicAnchor|recursiveAnchor)":')
+
+
+def _looks_sound(schema: bool | dict[str, Any], text: bytes) -> bool:
+    """Whether compiling would most likely succeed: valid by its dialect, plain references that all lead somewhere."""
+    if _MOVABLE.search(text) or b'"patternProperties":' in text:
+        return False
+    references = {found.decode() for found in _REFERENCE.findall(text)}
+    if not all(pointer_target(schema, reference) is not None for reference in references):
+        return False
+    try:
+        # patterns are text to the schema of schemas
+        _validators(
+            {"allOf": [True, *({"pattern": loads(pattern)} for pattern in set(_PATTERN.findall(text)))]}, meter=False
+        )
+        return jsonschema_rs.meta.is_valid(schema)
+    except Exception:  # whatever it is, compiling says it better
+        return False
 
 
 def _canonical(schema: JsonValue) -> bytes:
@@ -165,18 +242,21 @@ def _canonical(schema: JsonValue) -> bytes:
     return text
 
 
-def _compile(digest: str, text: bytes, schema: bool | dict[str, Any]) -> SchemaCheck:
-    dialect = _dialect(schema)
+def _compile(text: bytes, schema: bool | dict[str, Any]) -> _Compiled:
     # without references a schema is a tree: its work is no more than its size
-    meter = (b'$ref"' in text or b'Ref"' in text) and _needs_meter(schema)
+    return _validators(schema, meter=(b'$ref"' in text or b'Ref"' in text) and _needs_meter(schema))
+
+
+def _validators(schema: bool | dict[str, Any], *, meter: bool) -> _Compiled:
+    dialect = _dialect(schema)
     root = _with_meters(schema) if meter else schema
     try:
-        return SchemaCheck(digest, root, _built(dialect, root, _LINEAR), backtracks=False, metered=meter)
+        return _Compiled(root, _built(dialect, root, _LINEAR), backtracks=False, metered=meter)
     except jsonschema_rs.ValidationError as error:
         if error.kind.name not in _PATTERN_FAILURES:
             raise SchemaUnsupported(_reason(error)) from error
     try:
-        return SchemaCheck(digest, root, _built(dialect, root, _BACKTRACKING), backtracks=True, metered=meter)
+        return _Compiled(root, _built(dialect, root, _BACKTRACKING), backtracks=True, metered=meter)
     except jsonschema_rs.ValidationError as error:
         raise SchemaUnsupported(_reason(error)) from error
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 __all__ = ["Vocabulary", "distance"]
@@ -20,11 +21,19 @@ class Vocabulary:
 
     def __init__(self, known: Iterable[str]) -> None:
         self._known = frozenset(known)
-        self._ordered = sorted(word for word in self._known if len(word) <= _LONGEST and not word.isdecimal())
-        # the letters of a word as bits: two words one slip apart differ in at most two of them, which is quick to see
-        self._by_length: dict[int, list[tuple[int, str]]] = {}
+
+    # made when the first unknown word is asked for: most queries are spelled well
+    @cached_property
+    def _ordered(self) -> list[str]:
+        return sorted(word for word in self._known if len(word) <= _LONGEST and not word.isdecimal())
+
+    @cached_property
+    def _by_length(self) -> dict[int, list[tuple[int, str]]]:
+        """Words by length, with their letters as bits: one slip changes at most two of them, which is quick to see."""
+        found: dict[int, list[tuple[int, str]]] = {}
         for word in self._ordered:
-            self._by_length.setdefault(len(word), []).append((_bits(word), word))
+            found.setdefault(len(word), []).append((_bits(word), word))
+        return found
 
     def __contains__(self, word: str) -> bool:
         return word in self._known
