@@ -1,0 +1,1 @@
+return await tools.shop.get_customer({ ID: "c1" });

@@ -1,0 +1,71 @@
+"""Every file that the pages show runs, and does what they say it does."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import pytest
+from docs_pages import ROOT
+from docs_sources import load_source
+from mcp import Client, StdioServerParameters
+
+import codemodekit
+
+EXPECTED: Final[dict[str, Any]] = {
+    "first_run": {"warmest": "Rome", "degrees": [4.5, 18]},
+    "read_a_result": (
+        "TOOL_INPUT_INVALID", "line 1", "greet: rejected", "rerun: safe", "let the model mend the program",
+    ),
+    "tools_from_functions": ("Printer on fire", ["step 1 of 2", "step 2 of 2"]),
+    "own_policy": [["moved 5 to tea", "moved 900 to rent", "TOOL_APPROVAL_DENIED"], ["TOOL_APPROVAL_DENIED"]],
+    "policy_from_rules": "notes.write was not allowed: only drafts may be written",
+    "look_into_the_catalogue": {
+        "found": ["tools.billing.list_invoices"],
+        "declared": True,
+        "health": [("billing", "healthy", 1)],
+        "put aside": ["remind"],
+    },
+    "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
+    "trusted_host_code": {
+        "the program saw": ["content"],
+        "the host saw": ["/vault/7"],
+        "the model reads": "archive.broken failed with an internal error of its own",
+        "the host's record": "RuntimeError('password hunter2 was refused')",
+        "joined by": True,
+    },
+}  # fmt: skip
+RUN_ELSEWHERE: Final = {"serve", "failing_tools"}
+
+
+def test_every_documented_source_is_run() -> None:
+    assert {file.stem for file in (ROOT / "docs_src").glob("*.py")} == set(EXPECTED) | RUN_ELSEWHERE
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", EXPECTED)
+async def test_a_documented_source_gives_what_is_expected(name: str) -> None:
+    assert await load_source(ROOT / "docs_src" / f"{name}.py").main() == EXPECTED[name]
+
+
+def test_the_documented_server_has_the_sources_it_names() -> None:
+    sources = load_source(ROOT / "docs_src" / "serve.py").SOURCES
+    assert [source.name for source in sources] == ["calendar", "git", "tracker", "old"]
+
+
+@pytest.mark.anyio
+async def test_the_example_of_an_own_server_offers_code_mode_beside_its_tool() -> None:
+    server = StdioServerParameters(command=sys.executable, args=[str(ROOT / "examples" / "own_server" / "server.py")])
+    program = "return (await tools.cities.area({ city: 'Bern' })).structuredContent"
+    async with Client(server) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        answer = await client.call_tool("run_typescript", {"code": program})
+    assert names == ["run_typescript", "search_tools", "ping"]
+    assert answer.structured_content is not None
+    assert answer.structured_content["value"] == 51.6
+
+
+def test_every_public_name_is_importable_and_on_the_page() -> None:
+    page = (ROOT / "docs" / "python-api.md").read_text(encoding="utf-8")
+    assert all(getattr(codemodekit, name) is not None for name in codemodekit.__all__)
+    assert [name for name in codemodekit.__all__ if name not in page] == []
