@@ -7,10 +7,11 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from schema_corpus import CASES, HOSTILE, Case
 
 from codemodekit.contracts import ToolDefinition
 from codemodekit.declarations.typescript import declare_catalog, declare_tool
+
+from .schema_corpus import CASES, HOSTILE, Case
 
 LONGEST_OF_ONE_TOOL = 45_000
 LONGEST_RESULT = 12_500

@@ -4,10 +4,11 @@ import re
 from urllib.parse import quote as quote_pointer
 
 import pytest
-from schema_corpus import CASES
 
 from codemodekit.contracts import ToolDefinition
 from codemodekit.declarations.typescript import RESULT_CONTRACT, declare_catalog, declare_source, declare_tool
+
+from .schema_corpus import CASES
 
 SEARCH = ToolDefinition(
     name="search_issues",

@@ -21,8 +21,8 @@ __all__ = [
     "type_name",
 ]
 
-RESERVED_MEMBERS: Final = frozenset({"then"})
-"""Members the `tools` proxy never shows, so that awaiting it by mistake cannot call a tool."""
+RESERVED_MEMBERS: Final = frozenset({"then", "toJSON"})
+"""Members the `tools` proxy never shows, so that awaiting or printing it by mistake cannot call a tool."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 

@@ -14,20 +14,18 @@ Works on any value whatsoever: depth, number of subschemas, size of enumerations
 from __future__ import annotations
 
 import math
-import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
 from codemodekit._json import JsonObject
-from codemodekit.declarations.comments import safe, schema_comment
+from codemodekit.declarations.comments import schema_comment
 from codemodekit.declarations.documents import Document, Target
 from codemodekit.declarations.enumerations import JSON_TYPES, SCALARS, enumeration
 from codemodekit.declarations.shapes import (
     NEVER,
     NULL,
-    OPEN_OBJECT,
     UNKNOWN,
     ArrayOf,
     Intersection,
@@ -43,6 +41,7 @@ from codemodekit.declarations.shapes import (
     union,
 )
 from codemodekit.declarations.soundness import make_sound
+from codemodekit.declarations.unnamed import UnnamedProperties, allowed_names, common_prefix, patterns_note
 
 __all__ = ["Bounds", "NamedType", "SchemaTypes", "accepts_empty_object", "convert"]
 
@@ -83,10 +82,10 @@ class SchemaTypes:
 
 def convert(schema: Any, bounds: Bounds | None = None) -> SchemaTypes:
     """The types of a schema; never raises for anything it holds."""
-    return make_sound_types(_Conversion(Document(schema), bounds or Bounds()).run())
+    return _sound(_Conversion(Document(schema), bounds or Bounds()).run())
 
 
-def make_sound_types(types: SchemaTypes) -> SchemaTypes:
+def _sound(types: SchemaTypes) -> SchemaTypes:
     """The same types without what the TypeScript compiler refuses to resolve."""
     root, shapes = make_sound(types.root, {one.key: one.shape for one in types.named})
     return SchemaTypes(root, tuple(replace(one, shape=shapes[one.key]) for one in types.named))
@@ -121,33 +120,6 @@ def accepts_empty_object(types: SchemaTypes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Index:
-    """What the properties of an object may be that it does not name."""
-
-    shape: Shape | None
-    """None: nothing is said of them, NEVER: there are none."""
-    prefix: str = ""
-    """It is said of those only whose names start so."""
-    note: str = ""
-
-    def of(self, name: str) -> Shape:
-        """The type of a property that is mentioned by its name alone."""
-        return UNKNOWN if self.shape in (None, NEVER) or not name.startswith(self.prefix) else self.shape
-
-    def beside(self, members: list[Member]) -> ObjectOf:
-        """The whole object. TypeScript wants every property to fit an index signature that covers its name."""
-        if self.shape is None or (self.shape == NEVER and members and not self.prefix):
-            return ObjectOf(tuple(members)) if members else OPEN_OBJECT
-        covered = [one for one in members if one.name.startswith(self.prefix)]
-        parts = list(dict.fromkeys([self.shape, *(one.shape for one in covered)]))
-        if not all(one.required for one in covered):
-            parts.append(Keyword("undefined"))
-        shape = union(parts) if len(parts) <= _MOST_INDEX_TYPES else UNKNOWN
-        key = f"`{self.prefix}${{string}}`" if self.prefix else "string"
-        return ObjectOf(tuple(members), shape, self.note, key)
-
-
-@dataclass(frozen=True, slots=True)
 class _Place:
     """Where in a document a subschema stands."""
 
@@ -170,10 +142,8 @@ _TOO_DEEP: Final = Keyword("unknown", "nested too deeply to show")
 _TOO_MUCH: Final = Keyword("unknown", "too large to show")
 _ELSEWHERE: Final = Keyword("unknown", "refers to something outside of its schema")
 _ROOT: Final[Key] = (0, "")
-_MOST_INDEX_TYPES: Final = 5
 _LONGEST_NAME: Final = 1_000
 _FAR: Final = 50
-_MOST_NAMES: Final = 40
 
 
 class _Conversion:
@@ -295,7 +265,7 @@ class _Conversion:
                 Member(name, self._shape(part, place.inside()), name in required, self._doc(part, name, place))
             )
         index = self._index(schema, place)
-        if not members and index.shape != NEVER and (allowed := _allowed_names(schema)):
+        if not members and index.shape != NEVER and (allowed := allowed_names(schema)):
             return ObjectOf(tuple(Member(name, index.of(name), name in required) for name in allowed))
         for name in names:
             if name in required and name not in properties and len(name) <= _LONGEST_NAME and self._left > 0:
@@ -303,14 +273,14 @@ class _Conversion:
                 members.append(self._required_only(name, index, place))
         return index.beside(members)
 
-    def _required_only(self, name: str, index: _Index, place: _Place) -> Member:
+    def _required_only(self, name: str, index: UnnamedProperties, place: _Place) -> Member:
         self._left -= 1
         part = next((properties[name] for properties in place.properties if name in properties), None)
         if part is None:
             return Member(name, index.of(name), True)
         return Member(name, self._shape(part, place.inside()), True, self._doc(part, name, place))
 
-    def _index(self, schema: JsonObject, place: _Place) -> _Index:
+    def _index(self, schema: JsonObject, place: _Place) -> UnnamedProperties:
         """What properties that are not named may be."""
         more = schema.get("additionalProperties")
         if more is None and "unevaluatedProperties" in schema and not any(name in schema for name in _IN_PLACE):
@@ -320,13 +290,13 @@ class _Conversion:
         patterns = _mapping(schema, "patternProperties")
         parts = [self._shape(part, place.inside()) for part in patterns.values()]
         says_more = isinstance(more, Mapping) or more is True
-        if len(parts) == 1 and not says_more and (prefix := _prefix(next(iter(patterns)))):
-            return _Index(parts[0], prefix)
+        if len(parts) == 1 and not says_more and (prefix := common_prefix(next(iter(patterns)))):
+            return UnnamedProperties(parts[0], prefix)
         if says_more:
             parts.append(self._shape(more, place.inside()))
         if more is None:
-            return _Index(UNKNOWN if parts else None, note=_names_note(patterns))
-        return _Index(union(parts), note=_names_note(patterns))
+            return UnnamedProperties(UNKNOWN if parts else None, note=patterns_note(patterns))
+        return UnnamedProperties(union(parts), note=patterns_note(patterns))
 
     def _doc(self, schema: Any, name: str, place: _Place) -> tuple[str, ...]:
         if isinstance(schema, Mapping) and "$ref" in schema and "description" not in schema:
@@ -409,22 +379,3 @@ def _mapping(schema: JsonObject, keyword: str) -> JsonObject:
 def _sequence(schema: JsonObject, keyword: str) -> Sequence[Any]:
     value = schema.get(keyword)
     return value if isinstance(value, list | tuple) else ()
-
-
-def _names_note(patterns: JsonObject) -> str:
-    return safe(f"names: {', '.join(patterns)}", 160).replace("\n", " ") if patterns else ""
-
-
-def _prefix(pattern: str) -> str:
-    """The text that every name starts with, if that is all the pattern says."""
-    found = re.fullmatch(r"\^([A-Za-z0-9_:/-]{1,40})(\.\*\$?)?", pattern)
-    return found[1] if found else ""
-
-
-def _allowed_names(schema: JsonObject) -> list[str]:
-    """The only names an object may have, if they are few."""
-    names = schema.get("propertyNames")
-    allowed = names.get("enum") if isinstance(names, Mapping) else None
-    if not isinstance(allowed, list | tuple) or len(allowed) > _MOST_NAMES:
-        return []
-    return list(dict.fromkeys(name for name in allowed if isinstance(name, str) and len(name) <= _LONGEST_NAME))
