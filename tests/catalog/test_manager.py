@@ -217,6 +217,59 @@ async def test_whatever_a_provider_raises_becomes_its_last_error(fault: BaseExce
         assert manager.state("b") is SourceState.HEALTHY
 
 
+async def test_a_provider_that_breaks_its_contract_is_contained() -> None:
+    class NoListing(FakeSource):
+        def __init__(self, name: str) -> None:
+            super().__init__(name)
+            self.listing = None  # type: ignore[assignment]
+
+    class NoContext(FakeSource):
+        def connect(self) -> Any:
+            raise ZeroDivisionError("no context")
+
+    naps = Naps(wait=True)
+    async with managed(NoListing("a"), NoContext("b"), FakeSource("c", "t"), sleep=naps) as manager:
+        await manager.settled(5)
+        first, second, third = manager.health()
+        assert first.last_error is not None
+        assert first.last_error.startswith("AttributeError")
+        assert second.last_error == "ZeroDivisionError: no context"
+        assert third.state is SourceState.HEALTHY
+
+
+async def test_a_client_that_cancels_its_own_task_is_connected_again() -> None:
+    class SelfCancelling(FakeSource):
+        @asynccontextmanager
+        async def _connect(self) -> AsyncIterator[Any]:
+            if not self.opened:
+                self.opened += 1
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+                await asyncio.Event().wait()
+            async with super()._connect() as session:
+                yield session
+
+    async with managed(SelfCancelling("a", "t")) as manager:
+        await until(lambda: manager.state("a") is SourceState.HEALTHY)
+
+
+def test_a_loop_that_ends_without_closing_ends_all_the_same() -> None:
+    live = FakeSource("a", "t")
+    failing = FakeSource("b", fails=[SourceLost("refused")] * 100)
+
+    async def forgetful() -> CatalogManager:
+        manager = CatalogManager([live, failing])
+        await manager.start()
+        await manager.settled(5)
+        return manager
+
+    manager = asyncio.run(forgetful())
+    assert live.closed == 1
+    assert {health.state for health in manager.health()} == {SourceState.STOPPED}
+    manager.index.close()
+
+
 async def test_an_exception_that_cannot_be_described_is_described() -> None:
     class Rude(Exception):
         def __str__(self) -> str:

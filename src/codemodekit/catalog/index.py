@@ -26,6 +26,7 @@ _ROW_BITS: Final = 32
 _WEIGHTS: Final = "8.0, 4.0, 2.0, 1.0"
 _LONGEST_DESCRIPTION: Final = 4_000
 _MOST_PROPERTIES: Final = 80
+_MOST_SUBSCHEMAS: Final = 2_000
 _QUICK: Final = 600
 """Rows that are ranked without a thought."""
 _MOST_PAIRED: Final = 8
@@ -255,6 +256,8 @@ def _property_names(schema: JsonValue) -> Iterator[str]:
     pending: list[JsonValue] = [schema]
     seen = 0
     for node in pending:  # grows while it is walked
+        if len(pending) > _MOST_SUBSCHEMAS:
+            return
         if not isinstance(node, Mapping):
             continue
         properties = node.get("properties")
@@ -266,6 +269,9 @@ def _property_names(schema: JsonValue) -> Iterator[str]:
                 yield name
                 pending.append(member)
         pending.append(node.get("items"))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            if isinstance(alternatives := node.get(keyword), list):
+                pending.extend(alternatives[:_MOST_PROPERTIES])
 
 
 def _by_compact_name(contribution: SourceCatalog) -> dict[str, tuple[str, ...]]:

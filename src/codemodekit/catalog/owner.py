@@ -70,7 +70,7 @@ class SourceOwner:
         return None if self._retry_at is None else max(0.0, self._retry_at - self._clock())
 
     def stop(self) -> None:
-        """From now on no connection is made, and being cancelled is meant; the caller cancels the task."""
+        """From now on no connection is made; the caller cancels the task."""
         self._closing = True
         self.session = None
         self.state = SourceState.STOPPED
@@ -78,16 +78,38 @@ class SourceOwner:
         self.settled.set()
 
     async def run(self) -> None:
-        """Connect again and again until cancelled after `stop`."""
-        while not self._closing:
-            try:
-                await self._connection()
-            except (KeyboardInterrupt, GeneratorExit):
-                raise
-            except BaseException as error:  # a client that breaks may even cancel its own task, or exit
-                self._lost(error)
-            if not self._closing:
-                await self._pause()
+        """Connect again and again until cancelled."""
+        try:
+            while not self._closing:
+                self._lost(await self._attempt())
+                if not self._closing:
+                    await self._pause()
+        finally:
+            self.stop()
+
+    async def _attempt(self) -> BaseException:
+        """One connection from its beginning to its end, and why it ended.
+
+        It has a task of its own: a client that breaks may cancel its task, which is told apart only so from being
+        cancelled ourselves.
+        """
+        attempt = asyncio.create_task(self._ended(), name=f"connection of {self._provider.name}")
+        try:
+            await asyncio.wait([attempt])
+        except asyncio.CancelledError:
+            attempt.cancel()
+            await asyncio.wait([attempt])
+            raise
+        return asyncio.CancelledError() if attempt.cancelled() else attempt.result()
+
+    async def _ended(self) -> BaseException:
+        try:
+            await self._connection()
+        except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # a provider may raise anything, SystemExit too
+            return error
+        return SourceLost("the connection ended without a reason")
 
     async def _connection(self) -> None:
         async with asyncio.timeout(self._timing.connect_s) as limit:
@@ -101,7 +123,6 @@ class SourceOwner:
                     await session.wait_for_change()
                     await self._take(session, await session.list_tools())
                     await self._sleep(_SHORTEST_REFRESH_S)
-        raise SourceLost("the connection ended without a reason")
 
     async def _until_filled(self, session: ToolSession) -> ToolListing:
         """A restarted source often lists nothing at first; its last tools stay until it means it."""
