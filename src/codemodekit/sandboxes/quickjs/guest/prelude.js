@@ -1,7 +1,8 @@
 // The JavaScript half of the guest: builds the globals a program sees and speaks with the host through texts.
 //
 // Runs once, when the module is baked. Everything it needs later is captured here, before any program runs, so that a
-// program which alters prototypes or globals hurts only itself. `native` is the C half (shim.c).
+// program which alters prototypes or globals hurts only itself. Strings are joined with `+` throughout: the engine looks
+// up `String.prototype.concat` for template literals. `native` is the C half (shim.c).
 //
 // `take` gives one text a step:
 //   C calls                                    the program waits
@@ -10,7 +11,7 @@
 // where calls are pairs of lines, [id, source, tool] and the arguments' JSON, joined by the unit separator U+001F.
 ((native) => {
   'use strict';
-  const { apply, ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+  const { apply, ownKeys, defineProperty, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
   const { parse, stringify } = JSON;
   const { keys, freeze } = Object;
   const PromiseOf = Promise;
@@ -76,9 +77,9 @@
     let path = '$';
     for (let i = 0; i < trail.length; i++) {
       const step = trail[i];
-      if (typeof step === 'number') path += `[${step}]`;
-      else if (apply(exec, IDENTIFIER, [step]) !== null) path += `.${step}`;
-      else path += `[${stringify(step)}]`;
+      if (typeof step === 'number') path += '[' + step + ']';
+      else if (apply(exec, IDENTIFIER, [step]) !== null) path += '.' + step;
+      else path += '[' + stringify(step) + ']';
     }
     return path;
   };
@@ -101,7 +102,7 @@
     'a cycle': 'return the parts that are needed',
   };
   const refuse = (what) => {
-    throw new Refusal('value', `${what} has no JSON form; ${CURE[what]}`, trail);
+    throw new Refusal('value', what + ' has no JSON form; ' + CURE[what], trail);
   };
   // One writing at a time; a `toJSON` that itself makes calls or prints starts another, so the state is kept aside.
   let trail = { __proto__: null, length: 0 };
@@ -122,7 +123,8 @@
   };
   const grow = (text) => {
     size += text.length + 1;
-    if (size > most) throw new Refusal('size', 'it is too large', trail);
+    // A bound on the way: one more for the comma that the last part does not have. The host measures bytes.
+    if (size > most + 1) throw new Refusal('size', 'it is too large', trail);
     return text;
   };
   const writeArray = (list) => {
@@ -151,7 +153,7 @@
     return text + '}';
   };
   const writeError = (error) =>
-    grow(`{"name":${stringify(toText(error.name))},"message":${stringify(toText(error.message))}}`);
+    grow('{"name":' + stringify(toText(error.name)) + ',"message":' + stringify(toText(error.message)) + '}');
   const writeObject = (object, key, mayConvert) => {
     const kind = native.kind(object);
     if (kind === DATE && apply(dateTime, object, []) !== apply(dateTime, object, [])) refuse('an invalid Date');
@@ -166,7 +168,7 @@
       refuse(KINDS[kind]);
     }
     const depth = trail.length;
-    if (depth >= MAX_DEPTH) throw new Refusal('value', `it is nested deeper than ${MAX_DEPTH} levels`, trail);
+    if (depth >= MAX_DEPTH) throw new Refusal('value', 'it is nested deeper than ' + MAX_DEPTH + ' levels', trail);
     for (let i = 0; i < depth; i++) if (above[i] === object) refuse('a cycle');
     above[depth] = object;
     return kind === ARRAY ? writeArray(object) : writeFields(object);
@@ -186,7 +188,7 @@
       case 'object':
         return value === null ? grow('null') : writeObject(value, key, mayConvert);
       default:
-        return refuse(typeof value === 'bigint' ? 'a BigInt' : `a ${typeof value}`);
+        return refuse(typeof value === 'bigint' ? 'a BigInt' : 'a ' + typeof value);
     }
   };
   // Boxed primitives count as what they box, as in JSON.stringify; the brand decides, not the prototype.
@@ -210,6 +212,7 @@
       if (isObject(fields)) for (const name of keys(fields)) this[name] = fields[name];
     }
   }
+  const ToolCallErrorPrototype = ToolCallError.prototype;
   const brief = (value) => {
     try {
       if (typeof value === 'string') return value;
@@ -259,10 +262,10 @@
       body = input === undefined ? '{}' : (toJson(input, inputBytes) ?? '{}');
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      body = `!${error.kind}${error.path}: ${error.what}`;
+      body = '!' + error.kind + error.path + ': ' + error.what;
     }
-    calls += `${calls === '' ? '' : '\x1f'}[${id},${stringify(source)},${stringify(tool)}]\x1f${body}`;
-    const site = new ToolCallError('');
+    calls += (calls === '' ? '' : '\x1f') + '[' + id + ',' + stringify(source) + ',' + stringify(tool) + ']\x1f' + body;
+    const site = new ErrorOf('');
     return new PromiseOf((resolve, reject) => {
       pending[id] = { __proto__: null, resolve, reject, site };
     });
@@ -270,8 +273,9 @@
 
   // --- tools ------------------------------------------------------------------------------------------------------
   const known = { __proto__: null };
+  const slotOf = (source) => (source === undefined ? '' : '.' + source);
   const namesOf = (source) => {
-    const slot = source === undefined ? '' : `.${source}`;
+    const slot = slotOf(source);
     if (slot in known) return known[slot];
     const text = native.names(source);
     if (text === undefined) return [];
@@ -279,12 +283,12 @@
     const seen = { __proto__: null };
     for (let i = 0; i < list.length; i++) seen[list[i]] = true;
     known[slot] = list;
-    known[`has${slot}`] = seen;
+    known['has' + slot] = seen;
     return list;
   };
   const has = (source, name) => {
     namesOf(source);
-    return known[`has${source === undefined ? '' : `.${source}`}`]?.[name] === true;
+    return known['has' + slotOf(source)]?.[name] === true;
   };
   // `then` would make an awaited proxy hang, `toJSON` would make a printed one call a tool: neither is ever there.
   const hidden = (name) => typeof name !== 'string' || name === 'then' || name === 'toJSON';
@@ -309,7 +313,7 @@
   const toolHandler = {
     ...fixed,
     __proto__: null,
-    get: (target, name) => (hidden(name) ? undefined : toolAt(target.source, `${target.path}.${name}`)),
+    get: (target, name) => (hidden(name) ? undefined : toolAt(target.source, target.path + '.' + name)),
     apply: (target, _self, args) => call(target.source, target.path, args[0]),
     has: () => false,
     ownKeys: () => [],
@@ -353,17 +357,17 @@
   const show = (value) => {
     if (typeof value === 'string') return value;
     if (value === undefined) return 'undefined';
-    if (typeof value === 'bigint') return `${value}n`;
+    if (typeof value === 'bigint') return toText(value) + 'n';
     if (typeof value === 'number') return Object.is(value, -0) ? '-0' : '' + value;
     if (typeof value === 'symbol') return toText(value);
     try {
-      if (typeof value === 'function') return `[function ${toText(value.name)}]`;
+      if (typeof value === 'function') return '[function ' + toText(value.name) + ']';
       const kind = value === null ? 0 : native.kind(value);
-      if (kind === ERROR) return toText(value.stack ? `${value.name}: ${value.message}\n${value.stack}` : value.message);
-      if (kind === MAP || kind === SET) return `${kind === MAP ? 'Map' : 'Set'} ${show([...value])}`;
+      if (kind === ERROR) return value.stack ? toText(value.name) + ': ' + toText(value.message) + '\n' + toText(value.stack) : toText(value.message);
+      if (kind === MAP || kind === SET) return (kind === MAP ? 'Map ' : 'Set ') + show([...value]);
       return toJson(value, MOST) ?? 'undefined';
     } catch (problem) {
-      if (problem instanceof Refusal) return `[${problem.kind === 'size' ? 'a large value' : `${problem.what}, at ${problem.path}`}]`;
+      if (problem instanceof Refusal) return '[' + (problem.kind === 'size' ? 'a large value' : problem.what + ', at ' + problem.path) + ']';
       return '[a value that cannot be shown]';
     }
   };
@@ -375,7 +379,7 @@
       if (text.length > MOST) {
         const half = MOST / 2;
         const left = text.length - MOST;
-        text = `${apply(slice, text, [0, half])} … ${left} characters left out … ${apply(slice, text, [text.length - half])}`;
+        text = apply(slice, text, [0, half]) + ' … ' + left + ' characters left out … ' + apply(slice, text, [text.length - half]);
       }
       native.log(level, text);
     };
@@ -407,7 +411,7 @@
     apply(mapForEach, unhandled, [(reason) => {
       if (left-- > 0) list += (list === '' ? '' : ',') + stringify(describe(reason));
     }]);
-    return `[${apply(mapSize, unhandled, [])}${list === '' ? '' : `,${list}`}]`;
+    return '[' + apply(mapSize, unhandled, []) + (list === '' ? '' : ',' + list) + ']';
   };
   return freeze({
     __proto__: null,
@@ -429,6 +433,9 @@
       const value = parse(text);
       if (ok) return waiting.resolve(value);
       const { site } = waiting;
+      // The error was made where the call was, so that its stack says so; now it becomes what it is.
+      setPrototypeOf(site, ToolCallErrorPrototype);
+      defineProperty(site, 'name', { value: 'ToolCallError', writable: true, configurable: true });
       apply(weakSet, failures, [site, id]);
       for (const name of keys(value)) defineProperty(site, name, plain(value[name]));
       waiting.reject(site);
@@ -440,9 +447,9 @@
     take() {
       const fresh = calls;
       calls = '';
-      if (ending === null) return `C${fresh}`;
+      if (ending === null) return 'C' + fresh;
       const { sign, text } = ending;
-      return `${sign}${fresh}\n${lateFailures()}${text === undefined ? '' : `\n${text}`}`;
+      return sign + fresh + '\n' + lateFailures() + (text === undefined ? '' : '\n' + text);
     },
   });
 })
