@@ -220,6 +220,16 @@ def test_tools_shows_sources_with_their_state(configured: Run) -> None:
     complaint(configured("tools", "ap"), "no source 'ap'", "crm, app")
 
 
+def test_keys_of_other_clients_are_told_to_be_passed_over(
+    configured: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"a": {"command": "cmk-absent", "trust": true}}}')
+    code, out, _ = configured("tools", "--mcp-config", "mcp.json", "--json")
+    assert code == 0
+    assert [source["state"] for source in json.loads(out)["sources"]] == ["unavailable"]
+    assert caplog.messages == [f"{tmp_path / 'mcp.json'}: mcpServers.a: passed over: trust"]
+
+
 def test_search_finds_what_a_model_would(configured: Run) -> None:
     code, out, _ = configured("search", "greet someone")
     assert code == 0

@@ -16,6 +16,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from codemodekit.servers.standard_streams import MAX_LINE_BYTES
+
 TOOLS = '''
 import os
 def greet(name: str) -> str:
@@ -113,6 +115,41 @@ def test_nothing_but_protocol_reaches_standard_output(tmp_path: Path) -> None:
         assert (out, process.returncode) == (b"", 0)
         assert b"printed by a tool" in err
         assert b"written by a tool" in err
+
+
+def test_a_client_that_no_longer_reads_ends_the_server(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        assert receive(process)["id"] == 1
+        assert process.stdout is not None
+        process.stdout.close()
+        send(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+        assert process.wait(timeout=10) == 0
+
+
+def test_half_a_surrogate_pair_is_answered(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    call = {
+        "name": "run_typescript",
+        "arguments": {"code": "return context", "context": ["\ud800", "\U0001f600", "\\ud800"]},
+    }
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        receive(process)
+        send(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+        answer = receive(process)
+    assert answer["result"]["structuredContent"]["value"] == ["\ufffd", "\U0001f600", "\\ud800"]
+
+
+def test_a_message_without_end_ends_the_connection(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        receive(process)
+        with pytest.raises(BrokenPipeError):
+            send(process, b"x" * (MAX_LINE_BYTES + (1 << 22)))
+        assert process.wait(timeout=10) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

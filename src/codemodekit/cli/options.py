@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ import typer
 from codemodekit.servers.config import POLICY_NAMES, Config, ConfigError, PolicyChoice, load_config, read_policy
 
 __all__ = ["AsJson", "ConfigFile", "McpConfigFile", "Policy", "chosen_config", "chosen_policy", "require_sources"]
+
+_log = logging.getLogger("codemodekit")
 
 ConfigFile = Annotated[
     Path | None,
@@ -41,7 +44,10 @@ def chosen_config(config: Path | None, mcp_config: Path | None) -> Config:
     Raises:
         ConfigError: it cannot be used.
     """
-    return load_config(config=config, mcp_config=mcp_config, folder=Path.cwd(), environment=os.environ)
+    chosen = load_config(config=config, mcp_config=mcp_config, folder=Path.cwd(), environment=os.environ)
+    for note in chosen.notes:
+        _log.warning("%s", note)  # on standard error, also when nobody has set up logging
+    return chosen
 
 
 def require_sources(config: Config) -> Config:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import anyio
 import typer
 
-from codemodekit import _json
+from codemodekit._json import loads
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
 from codemodekit.cli.output import console, highlighted, print_json, stray_prints_to_stderr, table, waiting
 from codemodekit.code_mode import CodeMode
@@ -69,7 +69,7 @@ def _context(text: str | None) -> Any:
     if text is None:
         return None
     try:
-        return _json.loads(text)
+        return loads(text)
     except json.JSONDecodeError as error:
         raise ConfigurationError(f"--context:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:

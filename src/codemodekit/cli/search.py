@@ -59,7 +59,10 @@ def _show(found: dict[str, Any]) -> None:
         spaces = found["namespaces"]
         columns = list(spaces[0])
         out.print(table("Sources", columns, [[space.get(column, "") for column in columns] for space in spaces]))
-    if found["results"]:
+    declared = [result["declaration"] for result in found["results"] if "declaration" in result]
+    if declared:
+        out.print(highlighted("\n\n".join(declared), "typescript"))
+    elif found["results"]:
         rows = [
             (result["callable"], "read-only" if result.get("readOnly") else "", _first_line(result))
             for result in found["results"]
@@ -67,9 +70,6 @@ def _show(found: dict[str, Any]) -> None:
         out.print(table(f"{found['returned']} of {found['total']} tools", ("call", "", "description"), rows))
     elif not found.get("namespaces"):
         out.print("No tool was found.")
-    for result in found["results"]:
-        if "declaration" in result:
-            out.print(highlighted(result["declaration"], "typescript"))
     for key in ("diagnostic", "suggestions", "nextCursor"):
         if found.get(key):
             out.print(f"{key}: {found[key]}")

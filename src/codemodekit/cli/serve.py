@@ -22,7 +22,7 @@ from codemodekit.cli.options import (
     require_sources,
 )
 from codemodekit.cli.version import package_version
-from codemodekit.servers.config import SERVER_LIMITS, Config
+from codemodekit.servers.config import SERVER_LIMITS
 from codemodekit.servers.policies import build_policy
 from codemodekit.servers.sources import providers_of
 
@@ -38,10 +38,10 @@ def command(
     config: ConfigFile = None, mcp_config: McpConfigFile = None, policy: Policy = None, as_json: AsJson = False
 ) -> int:
     """Everything that can be wrong with a config is said before the slow import of the SDK."""
+    _log_to_stderr(as_json=as_json)
     chosen = require_sources(chosen_config(config, mcp_config))
     tool_policy = build_policy(chosen_policy(policy, chosen))
     providers = providers_of(chosen)
-    _log_to_stderr(chosen, as_json=as_json)
     with _no_garbage_collection():
         from codemodekit.servers.stdio import serve_code_mode_stdio  # the MCP SDK: half a second
     serve = partial(
@@ -73,9 +73,7 @@ class _JsonLines(logging.Formatter):
         return json.dumps({"level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()})
 
 
-def _log_to_stderr(config: Config, *, as_json: bool) -> None:
+def _log_to_stderr(*, as_json: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines() if as_json else logging.Formatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    for note in config.notes:
-        logging.getLogger("codemodekit").warning("%s", note)

@@ -7,10 +7,9 @@ the server, and a call that comes too early waits for them. Nothing but protocol
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, redirect_stdout
+from contextlib import AbstractAsyncContextManager, contextmanager
 from importlib import import_module
 from typing import Any, cast
 
@@ -24,7 +23,7 @@ from codemodekit.errors import ClosedError
 from codemodekit.limits import ExecutionLimits
 from codemodekit.mcp_adapter import CodeModeSurface, RunOutcome, register_code_mode_tools
 from codemodekit.mcp_adapter.definitions import INSTRUCTIONS
-from codemodekit.servers.standard_input import standard_input
+from codemodekit.servers.standard_streams import InputLines, ProtocolOutput, standard_streams
 
 __all__ = ["OpenCodeMode", "serve_code_mode_stdio", "serve_stdio"]
 
@@ -75,27 +74,17 @@ async def serve_stdio(
     starting = _Starting()
     server: Server[Any] = Server(name, version=version, instructions=instructions)
     register_code_mode_tools(server, code_mode=starting, search=search)
-    with standard_input() as lines, _on_signal(lines.end):
-        stdin: anyio.AsyncFile[str] = anyio.wrap_file(cast(Any, lines))
-        async with stdio_server(stdin=stdin) as (read, write):
-            with _prints_to_stderr():
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(starting.hold, open_code_mode, lines.end)
-                    await server.run(read, write, server.create_initialization_options())
-                    starting.release()
+    with standard_streams() as (lines, output), _on_signal(lines.end):
+        async with stdio_server(stdin=_asynchronous(lines), stdout=_asynchronous(output)) as (read, write):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(starting.hold, open_code_mode, lines.end)
+                await server.run(read, write, server.create_initialization_options())
+                starting.release()
     starting.raise_failure()
 
 
-@contextmanager
-def _prints_to_stderr() -> Iterator[None]:
-    # The SDK points descriptor 1 at standard error while it serves. That is not enough: what is printed waits in the
-    # buffer of sys.stdout, and would be flushed into the stream once the descriptor is back.
-    before = sys.stdout
-    with redirect_stdout(sys.stderr):
-        try:
-            yield
-        finally:
-            before.flush()
+def _asynchronous(stream: InputLines | ProtocolOutput) -> anyio.AsyncFile[str]:
+    return anyio.wrap_file(cast(Any, stream))  # the SDK asks a stream for no more than these have
 
 
 class _Starting:
