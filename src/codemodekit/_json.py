@@ -24,6 +24,7 @@ __all__ = [
     "encode",
     "loads",
     "plain",
+    "scan",
 ]
 
 JsonValue = Any
@@ -78,7 +79,11 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_decoder = json.JSONDecoder(parse_constant=_refuse)
+_decode = _decoder.decode
+scan = _decoder.scan_once
+"""Parse the JSON value at an index of a text: the value and the index behind it. Raises StopIteration where there is
+none, else as `loads`; for texts of our own making, which have no space between values."""
 
 
 def loads(text: str | bytes) -> JsonValue:

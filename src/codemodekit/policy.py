@@ -36,8 +36,10 @@ _ALLOW: Final = Allow()
 class ImmediatePolicy:
     """A policy that never waits. It is an ordinary async policy too; callers may skip the waiting and call `decide`."""
 
-    def __init__(self, decide: Callable[[PolicyRequest], Decision]) -> None:
+    def __init__(self, decide: Callable[[PolicyRequest], Decision], *, always: Decision | None = None) -> None:
         self.decide = decide
+        self.always = always
+        """The decision on every request, where it does not depend on the request."""
 
     async def __call__(self, request: PolicyRequest) -> Decision:
         return self.decide(request)
@@ -45,12 +47,13 @@ class ImmediatePolicy:
 
 def allow_all_tool_calls() -> ImmediatePolicy:
     """Let every call through. For sources whose every tool may be used by whoever writes programs."""
-    return ImmediatePolicy(lambda _request: _ALLOW)
+    return ImmediatePolicy(lambda _request: _ALLOW, always=_ALLOW)
 
 
 def deny_all_tool_calls() -> ImmediatePolicy:
     """Let no call through; programs can compute and search, nothing else."""
-    return ImmediatePolicy(lambda _request: Deny("the policy of this server allows no tool calls"))
+    denied = Deny("the policy of this server allows no tool calls")
+    return ImmediatePolicy(lambda _request: denied, always=denied)
 
 
 def read_only_tool_calls() -> ImmediatePolicy:

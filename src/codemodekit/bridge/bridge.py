@@ -76,7 +76,8 @@ class ToolBridge:
     ) -> None:
         self.catalog = catalog
         self._policy = policy
-        self._immediate = policy.decide if isinstance(policy, ImmediatePolicy) else None
+        self._immediate = policy if isinstance(policy, ImmediatePolicy) else None
+        self.lets_all_through = self._immediate is not None and self._immediate.always == Allow()
         self._approver = approver
         self.on_trusted_result = on_trusted_result
         self.on_failure = on_failure
@@ -99,7 +100,8 @@ class ToolBridge:
         Raises:
             CallRefused: it is not; nothing reached the source.
         """
-        decision: Any = self._immediate(request) if self._immediate is not None else await self._ask_policy(request)
+        immediate = self._immediate
+        decision: Any = immediate.decide(request) if immediate is not None else await self._ask_policy(request)
         if isinstance(decision, Ask):
             decision = await self._ask_approver(request, decision)
         if not isinstance(decision, Allow):
@@ -135,7 +137,7 @@ class _Row:
 
     __slots__ = (
         "call", "code", "dispatched", "ended", "holds_slot", "may_write", "read_only", "result_bytes", "settled",
-        "started", "status", "task", "timer",
+        "started", "status", "task",
     )  # fmt: skip
 
     def __init__(self, call: GuestCall) -> None:
@@ -149,8 +151,7 @@ class _Row:
         self.code: str | None = None
         self.settled = False
         self.holds_slot = False
-        self.task: asyncio.Task[None] | None = None
-        self.timer: asyncio.TimerHandle | None = None
+        self.task: asyncio.Task[Any] | None = None
 
     def receipt(self) -> CallReceipt:
         return CallReceipt(
@@ -201,6 +202,9 @@ class BridgeRun:
         self._queue: deque[tuple[asyncio.Future[None], _Row]] = deque()
         self._running: dict[int, _Row] = {}
         self._closed = False
+        self._loop = asyncio.get_running_loop()
+        self._deadlines: deque[tuple[float, _Row]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
         self.failures: dict[int, Diagnostic] = {}
         """The diagnostic of each failed call, by the call's number."""
         self.notes: list[str] = []
@@ -227,7 +231,24 @@ class BridgeRun:
         return list(found.tools)
 
     def begin(self, call: GuestCall) -> None:
-        """Take up a call; its answer is delivered once, now or later."""
+        """Take up a call in a task of its own; its answer is delivered once, now or later."""
+        row = self._row(call)
+        tool = self._admitted(row)
+        if not row.settled:
+            row.task = self._loop.create_task(self._carry(row, tool))
+
+    async def carry(self, call: GuestCall) -> None:
+        """The same in the caller's task, which must do nothing else meanwhile; returns once the answer is delivered.
+
+        A tool that does not heed cancelling holds the caller, but not the answer, beyond the limit of the call.
+        """
+        row = self._row(call)
+        tool = self._admitted(row)
+        if not row.settled:
+            row.task = asyncio.current_task()
+            await self._carry(row, tool)
+
+    def _row(self, call: GuestCall) -> _Row:
         row = _Row(call)
         self._attempts += 1
         if len(self._rows) < self._limits.max_tool_calls + _MOST_REFUSED_ROWS:
@@ -235,23 +256,26 @@ class BridgeRun:
         else:
             self._over_limit += 1
         self._running[call.id] = row
+        return row
+
+    def _admitted(self, row: _Row) -> CatalogTool | None:
+        """The tool, or None: its source has not listed yet, or the row has been refused."""
         try:
-            self._count(call)
-            source = self._pin(call.source)
-            tool = None if source is None else self._admit(row, source)
+            self._count(row.call)
+            source = self._pin(row.call.source)
+            return None if source is None else self._admit(row, source)
         except CallRefused as refusal:
             self._refuse(row, refusal)
-            return
-        row.task = asyncio.get_running_loop().create_task(self._carry(row, tool))
+            return None
 
     async def drain(self) -> None:
         """Wait until no call runs; the caller bounds it."""
         while tasks := [row.task for row in self._running.values() if row.task is not None]:
             await asyncio.wait(tasks)
 
-    def abandon(self, reason: DiagnosticCode) -> list[asyncio.Task[None]]:
+    def abandon(self, reason: DiagnosticCode) -> list[asyncio.Task[Any]]:
         """End every call that still runs; the tasks that are ending."""
-        self._closed = True
+        self.close()
         ending = []
         for row in list(self._running.values()):
             status = CallStatus.UNFINISHED if row.dispatched else CallStatus.REJECTED
@@ -261,6 +285,12 @@ class BridgeRun:
                 ending.append(row.task)
             self._end(row, status, code)
         return ending
+
+    def close(self) -> None:
+        """Nothing more is dispatched or reported."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
 
     def receipts(self) -> tuple[CallReceipt, ...]:
         """The receipt so far, in the order of issue."""
@@ -346,7 +376,11 @@ class BridgeRun:
         except CallRefused as refusal:
             self._refuse(row, refusal)
         except asyncio.CancelledError:
-            if not row.settled:  # nobody here cancelled it: the tool did that to itself
+            if self._closed:
+                raise
+            if row.settled:  # it was cancelled here, at the limit of the call
+                row.task.uncancel()  # type: ignore[union-attr] # a row that runs has its task
+            else:  # the tool did that to itself
                 self._refuse(row, translate(RuntimeError("cancelled itself"), row.call.source, row.call.tool))
         except Exception as error:
             failure = translate(error, row.call.source, row.call.tool)
@@ -376,7 +410,8 @@ class BridgeRun:
 
     async def _dispatch(self, row: _Row, tool: CatalogTool) -> bytes:
         call = row.call
-        await self._bridge.decide(self._request(call, tool))
+        if not self._bridge.lets_all_through:
+            await self._bridge.decide(self._request(call, tool))
         session = self._bridge.catalog.session(call.source)
         if session is None:
             raise self._unavailable(call)
@@ -405,18 +440,34 @@ class BridgeRun:
     async def _timed(self, row: _Row, session: ToolSession, sent: ToolCall) -> ToolResult:
         if self._listener is not None:
             self._listener.started(sent.call_id, sent.source, sent.tool)
-        seconds = self._limits.tool_call_time_ms / 1000
         row.dispatched, row.started = True, time.perf_counter()
-        row.timer = asyncio.get_running_loop().call_later(seconds, self._time_out, row)
+        self._set_deadline(row)
         try:
             return await session.call(sent)
         except Exception as error:
             raise translate(error, sent.source, sent.tool) from error
 
+    def _set_deadline(self, row: _Row) -> None:
+        # All calls of a run have the same limit, so they fall due in the order of dispatch and one timer serves them.
+        due = self._loop.time() + self._limits.tool_call_time_ms / 1000
+        self._deadlines.append((due, row))
+        if self._timer is None:
+            self._timer = self._loop.call_at(due, self._look_at_deadlines)
+
+    def _look_at_deadlines(self) -> None:
+        self._timer = None
+        now = self._loop.time()
+        while self._deadlines:
+            due, row = self._deadlines[0]
+            if not row.settled and due > now:
+                self._timer = self._loop.call_at(due, self._look_at_deadlines)
+                return
+            self._deadlines.popleft()
+            if not row.settled:
+                self._time_out(row)
+
     def _time_out(self, row: _Row) -> None:
         # The program gets its answer now, even if the tool does not heed the cancelling.
-        if row.settled:
-            return
         limit = self._limits.tool_call_time_ms
         message = (
             f"{row.call.source}.{row.call.tool} gave no answer within {limit} ms; whether it took effect is not known"
@@ -452,7 +503,7 @@ class BridgeRun:
             answer = encode(result.to_wire())
         except (TypeError, ValueError, RecursionError) as error:
             raise _bad_output(call, f"it is not JSON ({error})") from error
-        if _deeper_than(structured, MAX_DEPTH):
+        if len(answer) > 2 * MAX_DEPTH and _deeper_than(structured, MAX_DEPTH):
             raise _bad_output(call, f"it is nested deeper than {MAX_DEPTH} levels")
         row.result_bytes = len(answer)
         if len(answer) > self._limits.tool_result_bytes:
@@ -495,8 +546,6 @@ class BridgeRun:
     def _end(self, row: _Row, status: CallStatus, code: str | None) -> None:
         row.settled, row.status, row.code = True, status, code
         row.ended = time.perf_counter()
-        if row.timer is not None:
-            row.timer.cancel()
         self._running.pop(row.call.id, None)
         self._leave_queue(row)
         if self._listener is not None:

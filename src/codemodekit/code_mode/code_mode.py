@@ -22,8 +22,9 @@ from codemodekit.catalog.manager import CatalogManager, Reconnect
 from codemodekit.catalog.search import ToolSearch
 from codemodekit.catalog.snapshot import Catalog
 from codemodekit.code_mode.events import EventStream, Listener
+from codemodekit.code_mode.pump import Inbox
 from codemodekit.code_mode.result import RunResult, TrustedRecord
-from codemodekit.code_mode.run import Inbox, Run
+from codemodekit.code_mode.run import Run
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
 from codemodekit.declarations.typescript import declare_catalog
@@ -73,7 +74,7 @@ class CodeMode:
     ) -> None:
         if not callable(tool_policy):
             raise ConfigurationError(
-                "a tool policy is required: allow_all_tool_calls(), read_only_tool_calls(), policy_rules([...]) or your own"
+                "a tool policy is required: allow_all_tool_calls(), read_only_tool_calls(), policy_rules(...) or yours"
             )
         if limits is not None and not isinstance(limits, ExecutionLimits):
             raise ConfigurationError(f"limits must be ExecutionLimits, not {limits!r}")

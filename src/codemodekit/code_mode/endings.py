@@ -29,7 +29,7 @@ _CODES: Final[Mapping[GuestErrorKind, DiagnosticCode]] = {
 def describe(
     error: GuestError, program: Program, limits: ExecutionLimits, failures: Mapping[int, Diagnostic]
 ) -> Diagnostic:
-    """The diagnostic of a guest's ending. `failures` are the run's failed calls by number: the host says their codes."""
+    """The diagnostic of a guest's ending. `failures`: the run's failed calls by number, whose codes the host says."""
     failed = failures.get(error.call_id) if error.call_id is not None else None
     diagnostic = failed or Diagnostic(code=_CODES[error.kind], message=_message(error, limits))
     if error.kind == "syntax":

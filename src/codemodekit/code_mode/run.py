@@ -1,4 +1,4 @@
-"""One run: steps of the guest and answers of the bridge in turn, until exactly one ending is committed.
+"""One run, from a program to exactly one ending with its receipt.
 
 Knows the sandbox and the compiler by their contracts only. Cancelling the task that awaits `execute` ends the program,
 its queued calls and the calls in flight.
@@ -7,7 +7,6 @@ its queued calls and the calls in flight.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,46 +17,16 @@ from codemodekit.bridge.bridge import BridgeRun
 from codemodekit.bridge.receipts import rerun_verdict
 from codemodekit.code_mode.endings import describe, unhandled_note
 from codemodekit.code_mode.events import EventStream
+from codemodekit.code_mode.pump import Ending, Inbox, Pump
 from codemodekit.code_mode.result import RunResult
-from codemodekit.contracts import Answer, Calls, CodeSandbox, Guest, GuestError, Launch, Program, Returned, Threw
+from codemodekit.contracts import CodeSandbox, Guest, GuestError, Launch, Program, Returned, Threw
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.limits import ExecutionLimits
 
-__all__ = ["Inbox", "Run"]
+__all__ = ["Run"]
 
 _LET_GO_SECONDS: Final = 1.0
 """How long calls that were cancelled may take to end before they are left to themselves."""
-
-
-class Inbox:
-    """Answers on their way to the guest; one reader."""
-
-    def __init__(self) -> None:
-        self._answers: list[Answer] = []
-        self._waiter: asyncio.Future[None] | None = None
-
-    def put(self, answer: Answer) -> None:
-        self._answers.append(answer)
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    def __bool__(self) -> bool:
-        return bool(self._answers)
-
-    async def take(self) -> Sequence[Answer]:
-        """All answers that have come; waits for the first."""
-        if not self._answers:
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-        answers, self._answers = self._answers, []
-        return answers
-
-    def rest(self) -> Sequence[Answer]:
-        """Answers nobody took."""
-        return tuple(self._answers)
 
 
 @dataclass(slots=True)
@@ -77,19 +46,22 @@ class Run:
     async def execute(self) -> RunResult:
         """Run to the end; never raises for what program, tools or sources do."""
         guest: Guest | None = None
-        ended: Returned | Threw | Diagnostic | None = None
+        pump: Pump | None = None
+        ended: Ending | None = None
         try:
             async with asyncio.timeout(self.limits.wall_time_ms / 1000):
                 guest = await self.sandbox.launch(self.program, self._launch())
-                ending = ended = await self._steps(guest)
+                pump = Pump(guest, self.bridge, self.inbox)
+                ending = ended = await pump.ended
                 await self._finish_calls(ended)
         except TimeoutError:
             ending = ended if ended is not None else self._timed_out()
-            await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT)
+            await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, pump)
         except asyncio.CancelledError:
-            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED)
+            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, pump)
             raise
         finally:
+            self.bridge.close()
             if guest is not None:
                 await guest.close()
         return self._result(ending, guest)
@@ -97,29 +69,18 @@ class Run:
     def _launch(self) -> Launch:
         return Launch(limits=self.limits, context=self.context, names=self.bridge.names, seed=self.seed)
 
-    async def _steps(self, guest: Guest) -> Returned | Threw | Diagnostic:
-        answers: Sequence[Answer] = ()
-        while True:
-            step = await guest.step(answers)
-            for call in step.calls:
-                self.bridge.begin(call)
-            if not isinstance(step, Calls):
-                return step
-            if not self.bridge.busy and not self.inbox:
-                return _NEVER_SETTLED
-            answers = await self.inbox.take()
-
-    async def _finish_calls(self, ending: Returned | Threw | Diagnostic) -> None:
+    async def _finish_calls(self, ending: Ending) -> None:
         """Calls nobody awaits may still end, within the wall limit; after a failure they are not waited for."""
-        if not self.bridge.busy:
-            return
-        if not isinstance(ending, Returned):
-            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED)
-            return
-        await self.bridge.drain()
+        if self.bridge.busy:
+            if isinstance(ending, Returned):
+                await self.bridge.drain()
+            else:
+                await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, None)
 
-    async def _abandon(self, reason: DiagnosticCode) -> None:
-        ending = self.bridge.abandon(reason)
+    async def _abandon(self, reason: DiagnosticCode, pump: Pump | None) -> None:
+        ending = set(self.bridge.abandon(reason))
+        if pump is not None:
+            ending.add(pump.stop())
         if ending:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait(ending, timeout=_LET_GO_SECONDS)
@@ -130,7 +91,7 @@ class Run:
 
     # --- the result ---------------------------------------------------------------------------------------------
 
-    def _result(self, ending: Returned | Threw | Diagnostic, guest: Guest | None) -> RunResult:
+    def _result(self, ending: Ending, guest: Guest | None) -> RunResult:
         value, error = self._outcome(ending)
         calls = self.bridge.receipts()
         return RunResult(
@@ -144,7 +105,7 @@ class Run:
             notes=self._notes(ending),
         )
 
-    def _outcome(self, ending: Returned | Threw | Diagnostic) -> tuple[JsonValue | Absent, Diagnostic | None]:
+    def _outcome(self, ending: Ending) -> tuple[JsonValue | Absent, Diagnostic | None]:
         if isinstance(ending, Diagnostic):
             return ABSENT, ending
         if isinstance(ending, Threw):
@@ -161,7 +122,7 @@ class Run:
     def _describe(self, error: GuestError) -> Diagnostic:
         return describe(error, self.program, self.limits, self.bridge.failures)
 
-    def _notes(self, ending: Returned | Threw | Diagnostic) -> tuple[str, ...]:
+    def _notes(self, ending: Ending) -> tuple[str, ...]:
         notes = [*self.program.notes]
         if not isinstance(ending, Diagnostic):
             notes += [unhandled_note(each, self.program, self.bridge.failures) for each in ending.unhandled]
@@ -179,9 +140,3 @@ class Run:
             for number in late
             if (failure := self.bridge.failures.get(number)) is not None
         ]
-
-
-_NEVER_SETTLED: Final = Diagnostic(
-    code=DiagnosticCode.NEVER_SETTLED,
-    message="the program awaits something that nothing will ever settle; await tool calls and promises that resolve",
-)

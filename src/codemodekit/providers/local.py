@@ -199,7 +199,7 @@ class _Shape:
         for name, parameter in self._parameters.items():
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise ConfigurationError(
-                    f"parameter {name!r} of {self._name!r} cannot be given by keyword; tools need named ones"
+                    f"parameter {name!r} of {self.name!r} cannot be given by keyword; tools need named ones"
                 )
             default = ... if parameter.default is parameter.empty else parameter.default
             # Names that pydantic would take for its own stay usable through the alias.

@@ -54,7 +54,8 @@ def guest_bytes() -> bytes:
         expected = guest_facts()["sha256"]
     except (OSError, KeyError, ValueError) as error:
         raise SandboxError(
-            "the sandbox's guest module is missing from this installation; install the wheel, or run `make guest` in a checkout"
+            "the sandbox's guest module is missing from this installation; "
+            "install the wheel, or run `make guest` in a checkout"
         ) from error
     if hashlib.sha256(data).hexdigest() != expected:
         raise SandboxError("the sandbox's guest module was altered after it was built; install the package again")

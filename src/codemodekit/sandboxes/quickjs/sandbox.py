@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any, Final
 
 import wasmtime
 
-from codemodekit.contracts import Answer, Guest, GuestError, Launch, LogEntry, Program, Step, Threw
+from codemodekit.contracts import Answer, Calls, Guest, GuestError, Launch, LogEntry, Program, Step, Threw
 from codemodekit.errors import ClosedError, ConfigurationError, SandboxError
 from codemodekit.sandboxes.quickjs import module_cache
 from codemodekit.sandboxes.quickjs.instance import Instance, Interrupted
 from codemodekit.sandboxes.quickjs.texts import read_step
-from codemodekit.sandboxes.quickjs.worker import Delivery, Watch, Worker
+from codemodekit.sandboxes.quickjs.worker import Delivery, Signal, Watch, Worker
 
 __all__ = ["QuickJsSandbox"]
 
 _CLOSE_SECONDS: Final = 2.0
+_SHORT_STEP: Final = 0.0001
+_PATIENCE_MS: Final = 1
+"""The event loop waits a millisecond on the spot for a step of the only guest there is. Most steps are shorter than the
+switches of threads and the turns of the loop that awaiting costs. After a step of more than _SHORT_STEP seconds the
+next is awaited; and with several guests nothing is waited for on the spot, for the loop has others to serve."""
+
 _ENDED: Final = GuestError(kind="internal", message="the guest was ended by its host")
 
 
@@ -37,7 +44,7 @@ class QuickJsSandbox:
     """
 
     def __init__(self, *, workers: int | None = None) -> None:
-        if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        if workers is not None and (isinstance(workers, bool) or workers < 1):
             raise ConfigurationError(f"workers must be a positive integer, not {workers!r}")
         self._most = workers or max(8, 2 * (os.cpu_count() or 1))
         self._wasm: bytes | None = None
@@ -94,6 +101,11 @@ class QuickJsSandbox:
             self._delivery = (loop, Delivery(loop))
         return self._delivery[1]
 
+    @property
+    def has_one_guest(self) -> bool:
+        """Whether there is no more than one program."""
+        return len(self._guests) < 2
+
     def forget(self, guest: QuickJsGuest) -> None:
         """The guest has ended."""
         self._guests.discard(guest)
@@ -114,6 +126,10 @@ class QuickJsGuest:
         self._instance: Instance | None = None
         self._answers: Sequence[Answer] = ()
         self._future: asyncio.Future[Step] | None = None
+        self._is_quick = True
+        self._signal: Signal | None = None
+        self._outcome: Step | None = None
+        self._handing = threading.Lock()
         self._killed: GuestError | None = None
         self._ended = False
         self._left = False
@@ -125,18 +141,40 @@ class QuickJsGuest:
 
     async def step(self, answers: Sequence[Answer]) -> Step:
         """See `contracts.Guest.step`."""
-        if self._ended or self._future is not None:
-            raise ClosedError("the guest has ended" if self._ended else "the guest is busy with a step")
-        future: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
-        self._future, self._answers = future, answers
-        self._worker.submit(self)
+        if self._ended or self._left or self._future is not None:
+            raise ClosedError("the guest is busy with a step" if self._future is not None else "the guest has ended")
+        self._answers, self._outcome = answers, None
+        signal = self._delivery.signal
+        if signal is not None and self._is_quick and self._sandbox.has_one_guest:
+            outcome = self._comes_soon(signal)
+            if outcome is not None:
+                return outcome
+        else:
+            self._future = asyncio.get_running_loop().create_future()
+            self._worker.submit(self)
         try:
-            return await future
+            assert self._future is not None
+            return await self._future
         except asyncio.CancelledError:
             await self._let_go()
             raise
         finally:
             self._future = None
+
+    def _comes_soon(self, signal: Signal) -> Step | None:
+        """The outcome, if it comes in a moment; if not, `_future` will have it."""
+        self._signal = signal
+        self._worker.submit(self)
+        if signal.take(_PATIENCE_MS):
+            return self._outcome
+        with self._handing:
+            self._signal = None
+            outcome = self._outcome
+            if outcome is None:
+                self._future = asyncio.get_running_loop().create_future()
+        if outcome is not None:
+            signal.take(None)
+        return outcome
 
     async def _let_go(self) -> None:
         # The program ends at once, but its thread must leave it before what it printed can be read.
@@ -177,26 +215,37 @@ class QuickJsGuest:
         if self._ended:
             return
         outcome = self._advance(worker)
-        if self._ended and self._instance is not None:
+        if not isinstance(outcome, Calls):
+            self._ended = True
+            self._free()
+        with self._handing:
+            self._outcome = outcome
+            signal, future = self._signal, self._future
+            self._signal = None
+        if signal is not None:
+            signal.give()
+        elif future is not None:
+            self._delivery.give(future, outcome)
+
+    def _free(self) -> None:
+        if self._instance is not None:
             self._logs = self._instance.logs()
             self._instance.close()
             self._instance = None
-        future = self._future
-        if future is not None:
-            self._delivery.give(future, outcome)
 
     def _advance(self, worker: Worker) -> Step:
         if self._killed is not None:
-            return self._end(self._killed)
+            return Threw(self._killed)
         try:
             text = self._enter(worker)
         except Interrupted as interrupted:
-            return self._end(self._killed or interrupted.error)
+            return Threw(self._why(interrupted))
         except Exception as error:
-            return self._end(GuestError(kind="internal", message=f"{type(error).__name__}: {error}"))
-        step = read_step(text, self._program.javascript)
-        self._ended = not _waits(step)
-        return step
+            return Threw(GuestError(kind="internal", message=f"{type(error).__name__}: {error}"))
+        return read_step(text, self._program.javascript)
+
+    def _why(self, interrupted: Interrupted) -> GuestError:
+        return self._killed or interrupted.error
 
     def _enter(self, worker: Worker) -> str:
         if self._instance is not None:
@@ -219,12 +268,4 @@ class QuickJsGuest:
             text: str = move(instance)
             return text
         finally:
-            worker.leave(self)
-
-    def _end(self, error: GuestError) -> Threw:
-        self._ended = True
-        return Threw(error)
-
-
-def _waits(step: Step) -> bool:
-    return not hasattr(step, "unhandled")
+            self._is_quick = worker.leave(self) < _SHORT_STEP

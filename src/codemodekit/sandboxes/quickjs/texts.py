@@ -6,12 +6,11 @@ answered as such, never with an exception.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import Any, Final
 
-from codemodekit._json import loads
+from codemodekit._json import loads, scan
 from codemodekit.contracts import Calls, GuestCall, GuestError, GuestFrame, LogEntry, Returned, Step, Threw
 
 __all__ = ["BROKEN", "read_logs", "read_step"]
@@ -25,7 +24,6 @@ _FRAME: Final = re.compile(
     r"^\s*at (?:(?P<function>.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?$"
 )
 _LEVELS: Final = ("log", "info", "warn", "error", "debug")
-_scan = json.JSONDecoder().raw_decode
 
 
 def read_step(text: str, javascript: str) -> Step:
@@ -44,7 +42,7 @@ def read_step(text: str, javascript: str) -> Step:
             return Returned(lines[2] if len(lines) > 2 else None, unhandled, calls)
         if sign == "T":
             return Threw(_error(loads(lines[2]), javascript), unhandled, calls)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+    except (ValueError, TypeError, KeyError, IndexError, StopIteration, RecursionError):
         pass
     return Threw(BROKEN)
 
@@ -57,16 +55,15 @@ def _calls(text: str) -> tuple[GuestCall, ...]:
 
 
 def _call(head: str, body: str) -> GuestCall:
-    number, source, tool = _scan(head)[0]
+    number, source, tool = scan(head, 0)[0]
     if type(number) is not int or type(source) is not str or type(tool) is not str:
         raise TypeError("not a call")
     if body[:5] == "!size":
         return GuestCall(number, source, tool, None, 0, oversize=True)
     if body[:6] == "!value":
         return GuestCall(number, source, tool, None, 0, f"the arguments cannot be sent: at {body[6:]}")
-    return GuestCall(
-        number, source, tool, loads(body), len(body) if body.isascii() else len(body.encode("utf-8", "replace"))
-    )
+    size = len(body) if body.isascii() else len(body.encode("utf-8", "replace"))
+    return GuestCall(number, source, tool, scan(body, 0)[0], size)
 
 
 def _error(fields: Any, javascript: str) -> GuestError:

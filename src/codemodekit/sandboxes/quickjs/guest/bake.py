@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import wasmtime
 
@@ -107,7 +108,7 @@ def linker(engine: wasmtime.Engine) -> wasmtime.Linker:
 def bake(raw: bytes, prelude: bytes) -> bytes:
     engine = wasmtime.Engine()
     store = wasmtime.Store(engine)
-    exports = linker(engine).instantiate(store, wasmtime.Module(engine, raw)).exports(store)
+    exports: Any = linker(engine).instantiate(store, wasmtime.Module(engine, raw)).exports(store)
     memory = exports["memory"]
     exports["_initialize"](store)
     at = exports["mailbox"](store, len(prelude) + 1)

@@ -1,9 +1,9 @@
 """Makes guest.wasm: QuickJS-NG from a hash-pinned source distribution and shim.c, compiled by zig, prelude baked in.
 
 One path for `make guest` and for the wheel's build hook. Needs Python, pip and the package index, once: the compiler
-lives in a temporary folder and is gone afterwards, and a second build finds the first in the user's cache by the hash of
-everything that goes in. The result must have the hash that is committed in expected.json; `--accept` writes a new one,
-for whoever changes the guest on purpose.
+lives in a temporary folder and is gone afterwards, and a second build finds the first in the user's cache by the hash
+of everything that goes in. The result must have the hash that is committed in expected.json; `--accept` writes a new
+one, for whoever changes the guest on purpose.
 """
 
 from __future__ import annotations
@@ -24,13 +24,19 @@ HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "guest.wasm"
 EXPECTED = HERE / "expected.json"
 INPUTS = (
-    "build.py", "bake.py", "shim.c", "prelude.js", "source.lock", "toolchain.lock", "setuptools_stub/setuptools/build_meta.py",
-)  # fmt: skip
+    "build.py",
+    "bake.py",
+    "shim.c",
+    "prelude.js",
+    "source.lock",
+    "toolchain.lock",
+    "setuptools_stub/setuptools/build_meta.py",
+)
 FLAGS = (
-    "-target wasm32-wasi -mexec-model=reactor -O2 -DNDEBUG -D_GNU_SOURCE -D_WASI_EMULATED_SIGNAL -I. -Wno-everything "
-    "-fno-sanitize=all -Wl,--strip-all -Wl,-z,stack-size=1048576"
-).split()
-SOURCES = "shim.c quickjs.c libregexp.c libunicode.c dtoa.c".split()
+    *("-target", "wasm32-wasi", "-mexec-model=reactor", "-O2", "-DNDEBUG", "-D_GNU_SOURCE", "-D_WASI_EMULATED_SIGNAL"),
+    *("-I.", "-Wno-everything", "-fno-sanitize=all", "-Wl,--strip-all", "-Wl,-z,stack-size=1048576"),
+)
+SOURCES = ("shim.c", "quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c")
 ACCEPT = "CODEMODEKIT_ACCEPT_GUEST"
 
 
@@ -112,8 +118,9 @@ def check(wasm: Path, accept: bool) -> None:
     made = facts(wasm)["sha256"]
     if made != expected and not accept and not os.environ.get(ACCEPT):
         raise GuestBuildError(
-            f"the guest that was built ({made[:16]}…) is not the one this version expects ({str(expected)[:16]}…). If its sources "
-            f"were changed on purpose, run `python {HERE.name}/build.py --accept`; to use it as it is, set {ACCEPT}=1."
+            f"the guest that was built ({made[:16]}…) is not the one this version expects ({str(expected)[:16]}…). "
+            f"If its sources were changed on purpose, run `python {HERE.name}/build.py --accept`; "
+            f"to use it as it is, set {ACCEPT}=1."
         )
 
 
@@ -126,32 +133,34 @@ def run(what: str, *command: object, cwd: Path | None = None, **environment: str
     if done.returncode:
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-8:])
         raise GuestBuildError(
-            f"{what} failed (exit {done.returncode}). The package index is needed once, for the QuickJS-NG sources and the zig "
-            f"compiler; a guest.wasm with its guest.json made elsewhere may be put into {TARGET.parent} instead.\n{tail}"
+            f"{what} failed (exit {done.returncode}). The package index is needed once, for the QuickJS-NG sources and "
+            f"the zig compiler; a guest.wasm with its guest.json made elsewhere may be put into {TARGET.parent} "
+            f"instead.\n{tail}"
         )
 
 
 def make(folder: Path, wanted: str) -> Path:
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
     stub = os.pathsep.join(filter(None, [str(HERE / "setuptools_stub"), os.environ.get("PYTHONPATH")]))
-    run("1/4 fetching the QuickJS-NG sources", *pip, "download", "--no-deps", "--no-build-isolation", "--no-binary",
-        "quickjs-ng", "--require-hashes", "-r", HERE / "source.lock", "-d", folder, PYTHONPATH=stub)  # fmt: skip
+    fetch = (*pip, "download", "--no-deps", "--no-build-isolation", "--no-binary", "quickjs-ng", "--require-hashes")
+    run("1/4 fetching the QuickJS-NG sources", *fetch, "-r", HERE / "source.lock", "-d", folder, PYTHONPATH=stub)
     source = unpack(folder)
     shutil.copyfile(HERE / "shim.c", source / "shim.c")
     tools, raw, wasm = folder / "tools", folder / "raw.wasm", folder / "guest.wasm"
-    run("2/4 fetching the compiler (about 100 MB, thrown away afterwards)", *pip, "install", "--no-deps", "--no-compile",
-        "--only-binary", ":all:", "-r", HERE / "toolchain.lock", "--target", tools)  # fmt: skip
-    run("3/4 compiling (about half a minute)", sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", raw, *SOURCES, cwd=source,
-        PYTHONPATH=str(tools), ZIG_GLOBAL_CACHE_DIR=str(folder / "zg"), ZIG_LOCAL_CACHE_DIR=str(folder / "zl"))  # fmt: skip
-    run("4/4 baking the prelude into the heap", sys.executable, HERE / "bake.py", raw, HERE / "prelude.js", wasm,
-        PYTHONPATH=str(tools))  # fmt: skip
+    install = (*pip, "install", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target", tools)
+    run("2/4 fetching the compiler (about 100 MB, thrown away afterwards)", *install, "-r", HERE / "toolchain.lock")
+    zig = {"ZIG_GLOBAL_CACHE_DIR": str(folder / "zg"), "ZIG_LOCAL_CACHE_DIR": str(folder / "zl")}
+    build = (sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", raw, *SOURCES)
+    run("3/4 compiling (about half a minute)", *build, cwd=source, PYTHONPATH=str(tools), **zig)
+    bake = (sys.executable, HERE / "bake.py", raw, HERE / "prelude.js", wasm)
+    run("4/4 baking the prelude into the heap", *bake, PYTHONPATH=str(tools))
     made = {
         "key": wanted,
         "sha256": hashlib.sha256(wasm.read_bytes()).hexdigest(),
         "bytes": wasm.stat().st_size,
         "source": lock_lines("source.lock"),
         "toolchain": lock_lines("toolchain.lock"),
-        "flags": FLAGS,
+        "flags": list(FLAGS),
     }
     wasm.with_suffix(".json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     return wasm
