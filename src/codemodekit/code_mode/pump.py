@@ -1,0 +1,139 @@
+"""Moves a guest along: steps it, has its calls carried, gives it the answers, until it ends.
+
+Sees the guest and the bridge, and nothing of limits in time or results: run.py stands above.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+from codemodekit.bridge.bridge import BridgeRun
+from codemodekit.contracts import Answer, Calls, Guest, Returned, Threw
+from codemodekit.diagnostics import Diagnostic, DiagnosticCode
+
+__all__ = ["Ending", "Inbox", "Pump"]
+
+Ending: TypeAlias = Returned | Threw | Diagnostic
+
+_GRACE_SECONDS: Final = 0.1
+"""How long a tool may take to heed the cancelling of its call before the pump goes on without it."""
+
+_STEPS_A_TURN: Final = 16
+"""A step and the call it makes may both be over without the event loop having had a turn; others need theirs."""
+
+_NEVER_SETTLED: Final = Diagnostic(
+    code=DiagnosticCode.NEVER_SETTLED,
+    message="the program awaits something that nothing will ever settle; await tool calls and promises that resolve",
+)
+
+
+class Inbox:
+    """Answers on their way to the guest; one reader."""
+
+    def __init__(self) -> None:
+        self._answers: list[Answer] = []
+        self._waiter: asyncio.Future[None] | None = None
+        self.on_put: Callable[[], None] | None = None
+
+    def put(self, answer: Answer) -> None:
+        self._answers.append(answer)
+        if self.on_put is not None:
+            self.on_put()
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def __bool__(self) -> bool:
+        return bool(self._answers)
+
+    async def take(self) -> Sequence[Answer]:
+        """All answers that have come; waits for the first."""
+        if not self._answers:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        answers, self._answers = self._answers, []
+        return answers
+
+    def rest(self) -> Sequence[Answer]:
+        """Answers nobody took."""
+        return tuple(self._answers)
+
+
+class Pump:
+    """Runs in a task of its own from the moment it is made; `ended` holds the ending.
+
+    A call that is alone is carried in the pump's own task: a task for each would cost more than the call. If such a
+    tool does not heed the cancelling at its limit, its task is left behind and another goes on pumping.
+    """
+
+    def __init__(self, guest: Guest, bridge: BridgeRun, inbox: Inbox) -> None:
+        self._guest = guest
+        self._bridge = bridge
+        self._inbox = inbox
+        self._loop = asyncio.get_running_loop()
+        self._carrying = False
+        self._turn = 0
+        self.ended: asyncio.Future[Ending] = self._loop.create_future()
+        inbox.on_put = self._noticed
+        self._task = self._loop.create_task(self._run(start=True))
+
+    def stop(self) -> asyncio.Task[Any]:
+        """End the guest and the call that is being carried; the task that ends with them."""
+        self._task.cancel()
+        return self._task
+
+    async def _run(self, *, start: bool) -> None:
+        try:
+            ending = await self._steps(start)
+        except asyncio.CancelledError:
+            self.ended.cancel()
+            raise
+        except Exception as error:
+            if not self.ended.done():
+                self.ended.set_exception(error)
+            return
+        if ending is not None and not self.ended.done():
+            self.ended.set_result(ending)
+
+    async def _steps(self, start: bool) -> Ending | None:
+        """The ending, or None when another task has taken over."""
+        turn = self._turn
+        answers: Sequence[Answer] = () if start else await self._inbox.take()
+        for number in itertools.count(1):
+            if number % _STEPS_A_TURN == 0:
+                await asyncio.sleep(0)
+            step = await self._guest.step(answers)
+            calls = step.calls
+            if not isinstance(step, Calls):
+                for call in calls:
+                    self._bridge.begin(call)
+                return step
+            if len(calls) == 1 and not self._bridge.busy:
+                self._carrying = True
+                await self._bridge.carry(calls[0])
+                if turn != self._turn:
+                    return None
+                self._carrying = False
+            else:
+                for call in calls:
+                    self._bridge.begin(call)
+                if not self._bridge.busy and not self._inbox:
+                    return _NEVER_SETTLED
+            answers = await self._inbox.take()
+        raise AssertionError("unreachable: the steps are counted without end")
+
+    def _noticed(self) -> None:
+        """An answer came. If it is for the call being carried and not from there, that call was cut off."""
+        if self._carrying and asyncio.current_task() is not self._task:
+            self._loop.call_later(_GRACE_SECONDS, self._take_over, self._turn)
+
+    def _take_over(self, turn: int) -> None:
+        if turn == self._turn and self._carrying and not self.ended.done():
+            self._turn += 1
+            self._carrying = False
+            self._task = self._loop.create_task(self._run(start=False))
