@@ -304,6 +304,12 @@ async def test_long_descriptions_are_cut_in_summaries() -> None:
         assert result["description"].endswith("…")
 
 
+async def test_what_a_terminal_or_transport_could_not_take_is_left_out_of_summaries() -> None:
+    async with searching(FakeSource("a", tool("x", "red\x1b[31m\n\ttext \ud800 end"))) as search:
+        (result,) = (await search.search("x"))["results"]
+        assert result["description"] == "red [31m text end"
+
+
 async def test_typescript_detail_declares_each_result_and_the_contract_once() -> None:
     async with searching(*office()) as search:
         answer = await search.search("*", detail="typescript", limit=8)

@@ -244,8 +244,6 @@ def _expectation(keyword: str, kind: dict[str, Any], error: jsonschema_rs.Valida
             return f"exactly {_json(kind['expected_value'])}"
         case "pattern":
             return f"text that matches /{kind['pattern']}/"
-        case "format":
-            return f"text in the format {kind['format']}"
         case "multipleOf":
             return f"a multiple of {kind['multiple_of']}"
         case "uniqueItems":

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, Protocol
 
 from codemodekit._json import digest, dumps, encode, loads
+from codemodekit.catalog.addresses import callable_of
 from codemodekit.catalog.explain import FieldError
 from codemodekit.catalog.index import Hit, SearchIndex, Term
 from codemodekit.catalog.near import near_names
@@ -22,7 +23,6 @@ from codemodekit.catalog.query import terms_of
 from codemodekit.catalog.snapshot import Catalog, CatalogTool
 from codemodekit.catalog.words import compact, light_stem, words
 from codemodekit.contracts import ToolDefinition
-from codemodekit.declarations.names import call_expression
 from codemodekit.declarations.typescript import RESULT_CONTRACT, declare_tool
 from codemodekit.errors import CodeModeKitError
 
@@ -269,14 +269,12 @@ class _View:
         exact = self._exact(request.query, sources)
         need = max(offset + request.limit + len(exact), _RERANKED)
         total, ranked = self._ranked(request.query, sources, need)
-        matched = {(tool.source, tool.definition.name) for tool in ranked}
-        extra = [tool for tool in exact if (tool.source, tool.definition.name) not in matched]
         first = {(tool.source, tool.definition.name) for tool in exact}
         ordered = [*exact, *(tool for tool in ranked if (tool.source, tool.definition.name) not in first)]
-        total = max(total, len(ordered)) if total <= need else total + len(extra)
         page = tuple(ordered[offset : offset + request.limit])
         if ordered:
-            return _Page(total, page, offset)
+            # a name without a letter is found exactly only, and not counted by the index
+            return _Page(max(total, len(ordered)), page, offset)
         return _Page(suggestions=self._suggestions(request.query, sources), diagnostic=self._missing())
 
     def _exact(self, query: str, sources: Sequence[str]) -> list[CatalogTool]:
@@ -387,11 +385,12 @@ def _assembled(
 
 
 def _namespace(source: str) -> str:
-    return call_expression(source, "x").removesuffix(".x")
+    return callable_of(source, "x").removesuffix(".x")
 
 
 def _summary(description: str) -> str:
-    text = " ".join(description[: 4 * _LONGEST_DESCRIPTION].split())
+    start = description[: 4 * _LONGEST_DESCRIPTION]
+    text = " ".join("".join(letter if letter.isprintable() else " " for letter in start).split())
     return text if len(text) <= _LONGEST_DESCRIPTION else text[: _LONGEST_DESCRIPTION - 1].rstrip() + "…"
 
 
