@@ -18,6 +18,7 @@ from mcp.server.mcpserver import MCPServer
 from codemodekit.code_mode import RunEvent
 from codemodekit.errors import ClosedError, ConfigurationError
 from codemodekit.mcp_adapter import register_code_mode_tools, surface_tools
+from codemodekit.mcp_adapter.texts import search_text
 
 pytestmark = pytest.mark.anyio
 
@@ -223,6 +224,24 @@ async def test_a_search_comes_back_as_rows_and_structured_answer(make: Maker, mo
     assert fake.asked == [("row", {"source": "db", "detail": "summary", "limit": 1, "cursor": None})]
     assert result.structured_content == FOUND
     assert text_of(result) == "- tools.db.get (read-only): Reads a row\n1 of 7 shown; next page: cursor 'n2'"
+
+
+async def test_the_text_of_a_search_alone_is_enough_to_go_on() -> None:
+    census = {
+        **FOUND,
+        "diagnostic": "'crm' is unavailable",
+        "namespaces": [{"source": "db", "namespace": "tools.db", "tools": 7}],
+        "results": [{"source": "db", "tool": "get", "callable": "tools.db.get", "declaration": "get(): void"}],
+        "resultContract": "interface ToolResult {}",
+        "suggestions": ["rows"],
+        "nextCursor": None,
+    }
+    assert search_text(census) == (
+        "'crm' is unavailable\ntools.db: 7 tools\n- tools.db.get\nget(): void\nTry: rows\n"
+        "interface ToolResult {}\n1 of 7 shown"
+    )
+    nothing = {**FOUND, "total": 0, "returned": 0, "truncated": False, "nextCursor": None, "results": []}
+    assert search_text(nothing) == "No tool was found."
 
 
 @both_styles

@@ -69,17 +69,17 @@ def search_text(found: Mapping[str, Any]) -> str:
 
 def _search_lines(found: Mapping[str, Any]) -> Iterator[str]:
     if found.get("diagnostic"):
-        yield _plain(found["diagnostic"])
+        yield found["diagnostic"]
     for space in found.get("namespaces", ()):
-        yield " · ".join(_plain(part) for part in space.values()) if isinstance(space, Mapping) else _plain(space)
+        yield f"{space['namespace']}: {space['tools']} tools"
     for result in found["results"]:
         yield from _result(result)
     if not found["results"] and not found.get("namespaces"):
         yield "No tool was found."
     if found.get("suggestions"):
-        yield f"Try: {', '.join(_plain(word) for word in found['suggestions'])}"
+        yield f"Try: {', '.join(found['suggestions'])}"
     if found.get("resultContract"):
-        yield _plain(found["resultContract"])
+        yield found["resultContract"]
     if found["truncated"] or found.get("nextCursor"):
         cursor = f"; next page: cursor {found['nextCursor']!r}" if found.get("nextCursor") else ""
         yield f"{found['returned']} of {found['total']} shown{cursor}"
@@ -91,10 +91,6 @@ def _result(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"- {result['callable']}{mark}{text}"
     if result.get("declaration"):
         yield result["declaration"]
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else _json(value)
 
 
 def _json(value: Any) -> str:
