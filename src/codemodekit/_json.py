@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 __all__ = [
@@ -81,7 +81,7 @@ def _refuse(name: str) -> Any:
 
 _decoder = json.JSONDecoder(parse_constant=_refuse)
 _decode = _decoder.decode
-scan = _decoder.scan_once
+scan: Callable[[str, int], tuple[JsonValue, int]] = _decoder.scan_once  # type: ignore[attr-defined] # it has one
 """Parse the JSON value at an index of a text: the value and the index behind it. Raises StopIteration where there is
 none, else as `loads`; for texts of our own making, which have no space between values."""
 

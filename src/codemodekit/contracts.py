@@ -192,6 +192,8 @@ class Program:
     """From a 1-based line and UTF-16 column of `javascript` to the place in `source`; None outside of the program."""
     notes: tuple[str, ...] = ()
     """What the compiler mended or noticed, for the model."""
+    discarded: str | None = None
+    """What to tell the model if the program gives back `undefined`: that its last value was dropped."""
 
 
 class CodeCompiler(Protocol):

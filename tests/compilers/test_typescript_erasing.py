@@ -112,16 +112,18 @@ def test_fence_in_prose_keeps_the_lines_of_the_whole_text() -> None:
 def test_fence_inside_a_comment_is_no_fence() -> None:
     program = compiled("/*\n```\n*/\nreturn 1")
     assert program.notes == ()
+    assert program.discarded is None
 
 
 def test_empty_programs_are_programs() -> None:
     for source in ("", " \n\t", "// only a comment", "/* */", "interface A {}", "\ufeff"):
-        assert compiled(source).notes == ()
+        program = compiled(source)
+        assert (program.notes, program.discarded) == ((), None)
 
 
 def test_plain_effects_at_the_end_are_not_noted() -> None:
     for source in ("x = 1", "x++", "delete x.a", "console.log(1)", "void f()", "xs.forEach(f)", "const f = () => 1"):
-        assert compiled(source).notes == ()
+        assert compiled(source).discarded is None
 
 
 def test_function_with_unknown_parameters_is_not_called_and_a_note_says_so() -> None:

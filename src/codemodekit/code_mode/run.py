@@ -124,6 +124,8 @@ class Run:
 
     def _notes(self, ending: Ending) -> tuple[str, ...]:
         notes = [*self.program.notes]
+        if isinstance(ending, Returned) and ending.json is None and self.program.discarded is not None:
+            notes.append(self.program.discarded)
         if not isinstance(ending, Diagnostic):
             notes += [unhandled_note(each, self.program, self.bridge.failures) for each in ending.unhandled]
             notes += self._late_failures(ending)

@@ -140,14 +140,14 @@ class _Translation:
         safety.check_global_calls(self.units, self.parsed, self.edits)
         if self.lone is not None:
             self.notes.append(self.lone.note)
-        elif not self.returns and (note := recovery.discarded_value(self.units, self.parsed)) is not None:
-            self.notes.append(note)
+        discarded = None if self.returns or self.lone is not None else recovery.discarded_value(self.units, self.parsed)
         body, insertions = self.edits.apply(self.units)
         return Program(
             source=text.source,
             javascript=_PREFIX + join_surrogates(body) + _SUFFIX,
             locate=_Locator(text, SourceText(join_surrogates(body)), insertions),
             notes=tuple(self.notes),
+            discarded=discarded,
         )
 
     def _take(self, capture: Capture) -> None:

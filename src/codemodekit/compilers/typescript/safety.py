@@ -122,9 +122,7 @@ _ADVICE: Final = {
     "Function": "`Function()` is not available: code cannot be made from text here; write a function instead",
 }
 # The names are compared by us: a predicate of the query would compare bytes, which are UTF-16 in most programs.
-_NAMES: Final = Query(
-    LANGUAGE, "[(identifier) (shorthand_property_identifier_pattern) (type_identifier)] @name"
-)
+_NAMES: Final = Query(LANGUAGE, "[(identifier) (shorthand_property_identifier_pattern) (type_identifier)] @name")
 _WRAPPERS: Final = frozenset(
     {"parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"}
 )
