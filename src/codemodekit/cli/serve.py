@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -53,6 +54,8 @@ def command(
         limits=chosen.execution_limits(SERVER_LIMITS),
         search=chosen.search,
     )
+    if sys.stdin.isatty():
+        sys.stderr.write("Serving on standard input and output, for an MCP client to start. Ctrl-C ends it.\n")
     anyio.run(serve)
     return 0
 
