@@ -1,0 +1,83 @@
+"""Whatever comes as schema or value, a check gives an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codemodekit.catalog.schemas import SchemaUnsupported, compile_schema
+
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcx") | st.text(max_size=3), inner),
+    max_leaves=12,
+)
+types = st.sampled_from(["string", "number", "integer", "object", "array", "null", "boolean"])
+
+
+def schemas() -> st.SearchStrategy[Any]:
+    names = st.sampled_from("abc")
+    reference = st.sampled_from(["#", "#/properties/a", "#/$defs/b", "#here", "http://x/y"])
+
+    def grow(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        some = st.lists(inner, min_size=1, max_size=3)
+        named = st.dictionaries(names, inner, max_size=3)
+        return st.fixed_dictionaries(
+            {},
+            optional={
+                "type": types | st.lists(types, min_size=1, max_size=3, unique=True),
+                "properties": named,
+                "$defs": named,
+                "required": st.lists(names, max_size=2, unique=True),
+                "additionalProperties": inner,
+                "items": inner,
+                "anyOf": some,
+                "oneOf": some,
+                "allOf": some,
+                "not": inner,
+                "enum": st.lists(scalars, min_size=1, max_size=3),
+                "const": values,
+                "$ref": reference,
+                "minimum": st.integers(-2, 2),
+                "maxLength": st.integers(0, 3),
+                "pattern": st.sampled_from(["^a", "(?=a)", "["]),
+                "propertyNames": inner,
+                "unevaluatedProperties": inner,
+            },
+        )
+
+    return st.recursive(st.booleans() | st.fixed_dictionaries({"type": types}), grow, max_leaves=12)
+
+
+@settings(max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(schemas(), st.lists(values, max_size=4))
+def test_a_schema_is_refused_or_judges_every_value_and_explains_what_it_refuses(schema: Any, given_: list[Any]) -> None:
+    try:
+        check = compile_schema(schema)
+    except SchemaUnsupported as refused:
+        assert str(refused)
+        return
+    for value in given_:
+        errors = check.errors(value)
+        assert (errors == ()) is check.is_valid(value)
+        assert len(errors) <= 8
+        assert check.errors(value) == errors
+        for error in errors:
+            assert error.expected
+            assert error.given
+
+
+@settings(max_examples=200, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(values)
+def test_any_json_is_refused_as_a_schema_or_taken(schema: Any) -> None:
+    try:
+        check = compile_schema(schema)
+    except SchemaUnsupported as refused:
+        assert str(refused)
+    else:
+        assert check.is_valid(None) in (True, False)
