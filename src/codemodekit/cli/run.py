@@ -12,7 +12,8 @@ import typer
 
 from codemodekit._json import loads
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
-from codemodekit.cli.output import console, highlighted, print_json, stray_prints_to_stderr, table, waiting
+from codemodekit.cli.output import console, print_json, stray_prints_to_stderr, waiting
+from codemodekit.cli.results import show_error, show_result
 from codemodekit.code_mode import CodeMode
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.diagnostics import Diagnostic
@@ -50,7 +51,7 @@ def command(
     if as_json:
         print_json(result)
     else:
-        _show(result, program)
+        show_result(result, program)
     return 0 if result["ok"] else 1
 
 
@@ -94,56 +95,8 @@ def _check(program: str, *, as_json: bool) -> int:
     if as_json:
         print_json(wire)
     elif failed:
-        _show_error(wire["error"], program)
+        show_error(wire["error"], program)
     else:
         for line in ("The program compiles.", *(f"Note: {note}" for note in wire["notes"])):
             console().print(line)
     return 1 if failed else 0
-
-
-def _show(result: dict[str, Any], program: str) -> None:
-    out = console()
-    if not result["ok"]:
-        _show_error(result["error"], program)
-    elif "value" in result:
-        value = result["value"]
-        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-        printable = text.encode("utf-8", "replace").decode()
-        out.print(highlighted(printable, "json") if out.is_terminal and not isinstance(value, str) else printable)
-    else:
-        out.print("(the program returned nothing)")
-    for entry in result["logs"]:
-        out.print(f"[{entry['level']}] {entry['message']}")
-    for note in result.get("notes", ()):
-        out.print(f"Note: {note}")
-    if result["calls"]:
-        out.print(_receipt(result))
-
-
-def _show_error(error: dict[str, Any], program: str) -> None:
-    out = console()
-    place = error.get("location")
-    at = f" (line {place['line']}, column {place['column']})" if place else ""
-    out.print(f"{error['code']}{at}: {error['message']}")
-    if place and out.is_terminal:
-        out.print(
-            highlighted(program, "typescript", lines=(max(1, place["line"] - 2), place["line"] + 2), mark=place["line"])
-        )
-    elif "frame" in error:
-        out.print(error["frame"])
-
-
-def _receipt(result: dict[str, Any]) -> Any:
-    rows = [
-        (
-            call["id"],
-            f"{call['source']}.{call['tool']}",
-            call["status"] + (f" ({call['code']})" if call.get("code") else ""),
-            f"{call['durationMs']:.1f} ms" if "durationMs" in call else "",
-            call["inputBytes"],
-            call.get("resultBytes", ""),
-        )
-        for call in result["calls"]
-    ]
-    title = f"\n{len(rows)} call{'s' if len(rows) > 1 else ''}; running it again is {result['rerun']}"
-    return table(title, ("", "tool", "status", "time", "bytes in", "bytes out"), rows)

@@ -18,7 +18,7 @@ from codemodekit.cli.output import console, print_json, table
 from codemodekit.mcp_adapter.definitions import surface_tools
 from codemodekit.servers.config import Config
 
-__all__ = ["HELP", "Counter", "command", "token_counter"]
+__all__ = ["HELP", "Counter", "command", "show_costs", "token_costs", "token_counter"]
 
 HELP: Final = (
     "Counts name, description and input schema of every tool, as most clients show them to a model. "
@@ -48,15 +48,16 @@ def token_counter() -> Counter:
 
 def command(config: ConfigFile = None, mcp_config: McpConfigFile = None, as_json: AsJson = False) -> int:
     chosen = require_sources(chosen_config(config, mcp_config))
-    costs = anyio.run(_costs, chosen)
+    costs = anyio.run(token_costs, chosen)
     if as_json:
         print_json(costs)
     else:
-        _show(costs)
+        show_costs(costs)
     return 0
 
 
-async def _costs(config: Config) -> dict[str, Any]:
+async def token_costs(config: Config) -> dict[str, Any]:
+    """What the tools of a config cost a model, source by source, and what Code Mode does. Connects the sources once."""
     async with connected(config) as code_mode:
         catalog = code_mode.snapshot()
         unavailable = [each.source for each in code_mode.health() if each.source not in catalog.sources]
@@ -93,7 +94,8 @@ def _shown(tool: dict[str, Any]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _show(costs: dict[str, Any]) -> None:
+def show_costs(costs: dict[str, Any]) -> None:
+    """Print the costs as a table."""
     out = console()
     rows: list[tuple[object, ...]] = [
         (each["source"], each["tools"], f"{each['tokens']:,}") for each in costs["sources"]

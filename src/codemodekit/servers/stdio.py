@@ -6,10 +6,8 @@ the server, and a call that comes too early waits for them. Nothing but protocol
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any, cast
 
@@ -23,6 +21,7 @@ from codemodekit.errors import ClosedError
 from codemodekit.limits import ExecutionLimits
 from codemodekit.mcp_adapter import CodeModeSurface, RunOutcome, register_code_mode_tools
 from codemodekit.mcp_adapter.definitions import INSTRUCTIONS
+from codemodekit.servers.signals import on_signal
 from codemodekit.servers.standard_streams import InputLines, ProtocolOutput, standard_streams
 
 __all__ = ["OpenCodeMode", "serve_code_mode_stdio", "serve_stdio"]
@@ -74,7 +73,7 @@ async def serve_stdio(
     starting = _Starting()
     server: Server[Any] = Server(name, version=version, instructions=instructions)
     register_code_mode_tools(server, code_mode=starting, search=search)
-    with standard_streams() as (lines, output), _on_signal(lines.end):
+    with standard_streams() as (lines, output), on_signal(lines.end):
         async with stdio_server(stdin=_asynchronous(lines), stdout=_asynchronous(output)) as (read, write):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(starting.hold, open_code_mode, lines.end)
@@ -127,29 +126,3 @@ class _Starting:
         if self._code_mode is None:
             raise ClosedError("this server is ending")
         return self._code_mode
-
-
-@contextmanager
-def _on_signal(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` at the first SIGINT or SIGTERM; the next one acts as if we were not here."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers; whoever serves from another one owns the signals
-        return
-    before: Mapping[signal.Signals, Any] = {
-        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-    def handle(_number: int, _frame: object) -> None:
-        restore()
-        stop()
-
-    for number in before:
-        signal.signal(number, handle)
-    try:
-        yield
-    finally:
-        restore()
