@@ -420,6 +420,13 @@ def test_text_with_a_lone_surrogate_is_checked_all_the_same() -> None:
     assert check.errors({"a": "\ud800\ud800"}) == (FieldError("/a", "at most 1 characters", 'string "??"'),)
 
 
+@pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": object()}, {"a": {5: 6}}, b"bytes"])
+def test_what_is_not_json_does_not_fit(value: Any) -> None:
+    check = compile_schema({"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {}}})
+    assert not check.is_valid(value)
+    assert check.errors(value)[0].expected in ("a JSON value", "object")
+
+
 def test_a_deep_value_is_checked() -> None:
     value: Any = "leaf"
     for _ in range(190):

@@ -116,6 +116,8 @@ class _Compiled:
             return self._validator.is_valid(value)
         except UnicodeEncodeError:
             return self.is_valid(_scrubbed(value))
+        except ValueError:  # a set, an object, a key that is no text: not JSON
+            return False
 
     def errors(self, value: JsonValue) -> tuple[FieldError, ...]:
         try:
@@ -124,6 +126,8 @@ class _Compiled:
             return self._unbounded(value) or self._explained(value)
         except UnicodeEncodeError:
             return self.errors(_scrubbed(value))
+        except ValueError as fault:
+            return (FieldError("", "a JSON value", _short(str(fault))[:160]),)
 
     def _bounded(self, value: JsonValue) -> bool:
         if self._backtracks and _long_text(value) is not None:
