@@ -5,15 +5,17 @@ Knows the diagnostics and the errors of the contracts; `bridge` raises and catch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from codemodekit._json import encode
 from codemodekit.bridge.cleaning import clean, clean_details
 from codemodekit.bridge.receipts import CallStatus
+from codemodekit.catalog.schemas import FieldError
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode, ToolReference, phase_of
 from codemodekit.errors import SourceLost, ToolCallFailed, ToolError
 
-__all__ = ["CallRefused", "error_wire", "refused", "translate"]
+__all__ = ["CallRefused", "error_wire", "listed", "refused", "translate"]
 
 
 class CallRefused(Exception):
@@ -77,3 +79,12 @@ def error_wire(diagnostic: Diagnostic) -> bytes:
     if diagnostic.details is not None:
         fields["details"] = diagnostic.details
     return encode(fields)
+
+
+def listed(errors: Sequence[FieldError]) -> str:
+    """Fields that do not match a schema, in one line."""
+    parts = []
+    for error in errors:
+        hint = f", did you mean {error.did_you_mean!r}?" if error.did_you_mean else ""
+        parts.append(f"{error.pointer or '/'}: expected {error.expected}, given {error.given}{hint}")
+    return "; ".join(parts)

@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from codemodekit._json import JsonObject, JsonValue
-from codemodekit.bridge.bridge import Approver, ToolBridge, TrustedResultHandler
+from codemodekit.bridge.bridge import ToolBridge
+from codemodekit.bridge.decisions import Approver
+from codemodekit.bridge.run import TrustedResultHandler
 from codemodekit.catalog.health import CatalogNote, SourceHealth
 from codemodekit.catalog.manager import CatalogManager, Reconnect
 from codemodekit.catalog.search import ToolSearch

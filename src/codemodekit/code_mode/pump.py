@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from codemodekit.bridge.bridge import BridgeRun
+from codemodekit.bridge.run import BridgeRun
 from codemodekit.contracts import Answer, Calls, Guest, Returned, Threw
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 

@@ -13,8 +13,8 @@ from typing import Final
 import anyio
 
 from codemodekit._json import ABSENT, Absent, JsonValue, loads
-from codemodekit.bridge.bridge import BridgeRun
 from codemodekit.bridge.receipts import rerun_verdict
+from codemodekit.bridge.run import BridgeRun
 from codemodekit.code_mode.endings import describe, unhandled_note
 from codemodekit.code_mode.events import EventStream
 from codemodekit.code_mode.pump import Ending, Inbox, Pump

@@ -97,6 +97,8 @@ def local(name: str, tools: Iterable[Any] | Mapping[str, Any]) -> LocalToolProvi
     Raises:
         ConfigurationError: two tools of one name, or something that is no function.
     """
+    if isinstance(tools, str | bytes) or not isinstance(tools, Iterable):
+        raise ConfigurationError(f"source {name!r}: tools are a list or a dict of functions, not {tools!r}")
     if isinstance(tools, Mapping):
         made = [_renamed(_as_tool(tool), key) for key, tool in tools.items()]
     else:

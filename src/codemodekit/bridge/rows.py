@@ -1,0 +1,53 @@
+"""A call while it is in flight; it becomes a row of the receipt."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from codemodekit.bridge.receipts import CallReceipt, CallStatus
+from codemodekit.contracts import GuestCall
+
+__all__ = ["CallRow", "call_name"]
+
+
+class CallRow:
+    """A call in flight; becomes a receipt."""
+
+    __slots__ = (
+        "call", "code", "dispatched", "ended", "has_turn", "may_write", "read_only", "result_bytes", "settled",
+        "started", "status", "task",
+    )  # fmt: skip
+
+    def __init__(self, call: GuestCall) -> None:
+        self.call = call
+        self.status = CallStatus.REJECTED
+        self.read_only: bool | None = None
+        self.may_write = True
+        self.dispatched = False
+        self.started = self.ended = 0.0
+        self.result_bytes: int | None = None
+        self.code: str | None = None
+        self.settled = False
+        self.has_turn = False
+        self.task: asyncio.Task[Any] | None = None
+
+    def receipt(self) -> CallReceipt:
+        return CallReceipt(
+            id=call_name(self.call.id),
+            source=self.call.source,
+            tool=self.call.tool,
+            status=self.status,
+            read_only=self.read_only,
+            duration_ms=round((self.ended - self.started) * 1000, 3) if self.dispatched else None,
+            input_bytes=self.call.input_bytes,
+            result_bytes=self.result_bytes,
+            code=self.code,
+            dispatched=self.dispatched,
+            may_write=self.may_write,
+        )
+
+
+def call_name(number: int) -> str:
+    """The id of a run's call: `call_1` is the first it made."""
+    return f"call_{number}"
