@@ -464,6 +464,11 @@ async def keeps_what_is_printed(make: Callable[[], CodeSandbox]) -> None:
         expect(logs[0].message.startswith('a 1 {"b":[2]} undefined null 10n Symbol(s)'), f"printed {logs[0].message!r}")
         killed = await play(sandbox, "console.log('before'); for (;;) {}", **_SMALL)
         expect_equal(killed.logs, (LogEntry("log", "before"),), "the logs of a program that was killed")
+        async with guest_of(sandbox, "console.log('waits'); await tools.app.echo({})") as guest:
+            await in_time(guest.step(()), "the first step")
+            expect_equal(guest.logs, (LogEntry("log", "waits"),), "the logs of a program that waits")
+            await in_time(guest.close(), "closing")
+            expect_equal(guest.logs, (LogEntry("log", "waits"),), "the logs of a program that was closed while it waits")
 
 
 async def keeps_head_and_tail_of_many_logs(make: Callable[[], CodeSandbox]) -> None:

@@ -137,6 +137,9 @@ class QuickJsGuest:
 
     @property
     def logs(self) -> tuple[LogEntry, ...]:
+        # Between steps the worker does not touch the instance; once killed, it frees it at a time of its own.
+        if self._instance is not None and self._future is None and self._killed is None and not self._ended:
+            self._logs = self._instance.logs()
         return self._logs
 
     async def step(self, answers: Sequence[Answer]) -> Step:
@@ -199,6 +202,7 @@ class QuickJsGuest:
     async def close(self) -> None:
         """Free the guest. Twice is fine."""
         if not self._ended:
+            self._logs = self.logs
             self.kill(_ENDED)
         self._leave()
 
