@@ -48,6 +48,8 @@ class FakeSource:
         self.listing = listing(*tools)
         self.fails = list(fails)
         self.gate: asyncio.Event | None = None
+        self.exit_gate: asyncio.Event | None = None
+        """Leaving a connection waits for it."""
         self.current: FakeSession | None = None
         self.opened = self.closed = self.listings = 0
 
@@ -65,6 +67,8 @@ class FakeSource:
         try:
             yield self.current
         finally:
+            if self.exit_gate is not None:
+                await self.exit_gate.wait()
             self.closed += 1
             self.current = None
 

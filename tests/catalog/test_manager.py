@@ -147,6 +147,18 @@ async def test_a_lost_source_keeps_its_tools_but_has_no_session() -> None:
         assert manager.health()[0].last_error is None
 
 
+async def test_a_lost_source_has_no_session_while_its_connection_is_still_being_left() -> None:
+    source = FakeSource("git", "log")
+    source.exit_gate = asyncio.Event()
+    async with managed(source) as manager:
+        await manager.settled(5)
+        source.dies()
+        await until(lambda: manager.session("git") is None)
+        assert manager.state("git") is SourceState.UNAVAILABLE
+        assert source.closed == 0
+        source.exit_gate.set()
+
+
 async def test_a_change_replaces_one_contribution_and_leaves_the_others_alone() -> None:
     changing, still = FakeSource("a", "one"), FakeSource("b", "two")
     async with managed(changing, still) as manager:

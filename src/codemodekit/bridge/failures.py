@@ -41,7 +41,7 @@ def refused(
     return CallRefused(diagnostic, status)
 
 
-def translate(error: Exception, source: str, tool: str) -> CallRefused:
+def translate(error: BaseException, source: str, tool: str) -> CallRefused:
     """Whatever a source raised during a call, as the failure of that call."""
     reference, code, details, status = (
         ToolReference(source, tool),

@@ -143,11 +143,14 @@ class BridgeRun:
         return row
 
     def _admitted(self, row: CallRow) -> CatalogTool | None:
-        """The tool, or None: its source has not listed yet, or the row has been refused."""
+        """The tool, or None: admission has to wait for something, or the row has been refused."""
         try:
             self._count(row.call)
             source = self._pin(row.call.source)
-            return None if source is None else self._admit(row, source)
+            if source is None:
+                return None
+            tool = find_tool(row.call, source)
+            return self._admit(row, tool) if _is_ready(tool) else None
         except CallRefused as refusal:
             self._refuse(row, refusal)
             return None
@@ -201,29 +204,37 @@ class BridgeRun:
     def _pin(self, source: str) -> SourceCatalog | None:
         return self._pinned.sources.get(source) or self._late.get(source)
 
-    def _admit(self, row: CallRow, source: SourceCatalog) -> CatalogTool:
-        tool = find_tool(row.call, source)
+    def _admit(self, row: CallRow, tool: CatalogTool) -> CatalogTool:
         annotations = tool.definition.annotations
         row.read_only, row.may_write = annotations.read_only, annotations.may_write
         check_input(row.call, tool)
         return tool
 
-    async def _await_source(self, row: CallRow) -> CatalogTool:
-        """Admission of a call to a source that has not listed yet: pinned when it is first ready."""
-        call, catalog = row.call, self._shared.catalog
+    async def _admit_late(self, row: CallRow) -> CatalogTool:
+        """Admission that has to wait: for a source that has not listed yet, or for a very large schema."""
+        source = self._pin(row.call.source) or await self._await_source(row.call)
+        tool = find_tool(row.call, source)
+        for check in (tool.input, tool.output):
+            if check is not None and not check.prepared:
+                await asyncio.to_thread(check.is_valid, None)
+        return self._admit(row, tool)
+
+    async def _await_source(self, call: GuestCall) -> SourceCatalog:
+        """A source that has not listed yet is pinned when it is first ready."""
+        catalog = self._shared.catalog
         if not catalog.known(call.source):
             raise no_source(call, self._pinned)
         found = await catalog.ready(call.source, CONNECT_SECONDS)
         if found is None:
             raise unavailable(call, catalog)
-        return self._admit(row, self._late.setdefault(call.source, found))
+        return self._late.setdefault(call.source, found)
 
     # --- the way of an admitted call ----------------------------------------------------------------------------
 
     async def _carry(self, row: CallRow, tool: CatalogTool | None) -> None:
         try:
             if tool is None:
-                tool = await self._await_source(row)
+                tool = await self._admit_late(row)
             if self._listener is not None:
                 self._listener.queued(call_name(row.call.id), row.call.source, row.call.tool)
             await self._turns.take(row)
@@ -282,7 +293,7 @@ class BridgeRun:
         self._deadlines.add(row)
         try:
             return await session.call(sent)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a function that calls exit() ends its call, not the host
             raise translate(error, sent.source, sent.tool) from error
 
     def _time_out(self, row: CallRow) -> None:
@@ -339,6 +350,10 @@ class BridgeRun:
         self._turns.give_back(row)
         if self._listener is not None:
             self._listener.finished(row.receipt())
+
+
+def _is_ready(tool: CatalogTool) -> bool:
+    return tool.input.prepared and (tool.output is None or tool.output.prepared)
 
 
 def _silent(_message: str) -> None:

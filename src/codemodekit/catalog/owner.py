@@ -114,15 +114,25 @@ class SourceOwner:
     async def _connection(self) -> None:
         async with asyncio.timeout(self._timing.connect_s) as limit:
             async with self._provider.connect() as session:
-                listing = await session.list_tools()
-                limit.reschedule(None)
-                if not listing.definitions and self._had_tools:
-                    listing = await self._until_filled(session)
-                await self._take(session, listing)
-                while True:
-                    await session.wait_for_change()
-                    await self._take(session, await session.list_tools())
-                    await self._sleep(_SHORTEST_REFRESH_S)
+                try:
+                    await self._follow(session, limit)
+                finally:
+                    # Leaving a connection may take seconds; nothing is to be sent into it meanwhile.
+                    self.session = None
+                    if self.state is SourceState.HEALTHY:
+                        self.state = SourceState.UNAVAILABLE
+
+    async def _follow(self, session: ToolSession, limit: asyncio.Timeout) -> None:
+        """List, and list again at every change, until the connection is lost."""
+        listing = await session.list_tools()
+        limit.reschedule(None)
+        if not listing.definitions and self._had_tools:
+            listing = await self._until_filled(session)
+        await self._take(session, listing)
+        while True:
+            await session.wait_for_change()
+            await self._take(session, await session.list_tools())
+            await self._sleep(_SHORTEST_REFRESH_S)
 
     async def _until_filled(self, session: ToolSession) -> ToolListing:
         """A restarted source often lists nothing at first; its last tools stay until it means it."""

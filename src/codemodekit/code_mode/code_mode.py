@@ -31,7 +31,7 @@ from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
 from codemodekit.declarations.typescript import declare_catalog
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
-from codemodekit.errors import ClosedError, ConfigurationError, SandboxError
+from codemodekit.errors import ClosedError, ConfigurationError
 from codemodekit.limits import ExecutionLimits
 from codemodekit.sandboxes.quickjs import QuickJsSandbox
 
@@ -200,11 +200,8 @@ class CodeMode:
         )
         if events is not None:
             events.running()
-        try:
-            return await run.execute()
-        except (SandboxError, ClosedError) as error:
-            diagnostic = Diagnostic(code=DiagnosticCode.INTERNAL_ERROR, message="the sandbox cannot start")
-            return self._correlated(_failure(execution_id, diagnostic), error)
+        result = await run.execute()
+        return self._correlated(result, run.fault)
 
     async def compile(self, code: str) -> Program | Diagnostic:
         """Check a program without running it: the compiled form, or why it cannot be compiled."""

@@ -29,6 +29,12 @@ _LET_GO_SECONDS: Final = 1.0
 """How long calls that were cancelled may take to end before they are left to themselves."""
 
 
+_SANDBOX_BROKEN: Final = Diagnostic(
+    code=DiagnosticCode.INTERNAL_ERROR,
+    message="the sandbox failed; this is not the program's fault, and running it again may not help",
+)
+
+
 @dataclass(slots=True)
 class Run:
     """Everything one run is made of."""
@@ -42,6 +48,8 @@ class Run:
     bridge: BridgeRun
     inbox: Inbox
     events: EventStream | None = None
+    fault: Exception | None = None
+    """What broke the sandbox, if it did."""
 
     async def execute(self) -> RunResult:
         """Run to the end; never raises for what program, tools or sources do."""
@@ -60,6 +68,9 @@ class Run:
         except asyncio.CancelledError:
             await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, pump)
             raise
+        except Exception as error:  # the sandbox is broken: what was called until then is in the receipt all the same
+            self.fault, ending = error, _SANDBOX_BROKEN
+            await self._abandon(DiagnosticCode.INTERNAL_ERROR, pump)
         finally:
             self.bridge.close()
             if guest is not None:
