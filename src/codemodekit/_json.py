@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+import json.encoder
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -51,9 +52,23 @@ class Absent(enum.Enum):
 
 ABSENT: Final = Absent.ABSENT
 
-_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
-_sorted = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
+
+def _writer(*, ascii_only: bool, sort_keys: bool = False) -> Callable[[JsonValue], str]:
+    """A writer of compact JSON. Made once: json.dumps makes its C encoder anew for every value, which for the small
+    values that calls are made of is most of the work."""
+    plain = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"), sort_keys=sort_keys)
+    make = json.encoder.c_make_encoder  # type: ignore[attr-defined] # None where Python has no C encoder
+    if make is None:
+        return plain.encode
+    quote = json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring
+    chunks = make(None, plain.default, quote, None, ":", ",", sort_keys, False, False)
+    join = "".join
+    return lambda value: join(chunks(value, 0))
+
+
+_text = _writer(ascii_only=False)
+_ascii = _writer(ascii_only=True)
+_sorted = _writer(ascii_only=True, sort_keys=True)
 
 
 def dumps(value: JsonValue) -> str:
@@ -61,8 +76,8 @@ def dumps(value: JsonValue) -> str:
 
     Raises:
         TypeError: a value that JSON has no form for.
-        ValueError: NaN, infinity or a cycle.
-        RecursionError: nesting far beyond MAX_DEPTH.
+        ValueError: NaN or infinity.
+        RecursionError: a cycle, or nesting far beyond MAX_DEPTH.
     """
     return _text(value)
 

@@ -15,7 +15,7 @@ class CallRow:
     """A call in flight; becomes a receipt."""
 
     __slots__ = (
-        "call", "code", "dispatched", "ended", "has_turn", "may_write", "read_only", "result_bytes", "settled",
+        "call", "carried", "code", "dispatched", "ended", "has_turn", "may_write", "read_only", "result_bytes", "settled",
         "started", "status", "task",
     )  # fmt: skip
 
@@ -30,6 +30,7 @@ class CallRow:
         self.code: str | None = None
         self.settled = False
         self.has_turn = False
+        self.carried = False
         self.task: asyncio.Task[Any] | None = None
 
     def receipt(self) -> CallReceipt:

@@ -7,6 +7,7 @@ sandboxes or compilers.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,8 @@ class BridgeRun:
         """The diagnostic of each failed call, by the call's number."""
         self.notes: list[str] = []
         """What the model should know besides values and errors."""
+        self.on_cut_off: Callable[[], None] = _nothing
+        """Called when the call that `carry` carries got its answer at its limit, while its tool may still run."""
 
     # --- what the run loop uses ---------------------------------------------------------------------------------
 
@@ -130,6 +133,7 @@ class BridgeRun:
         tool = self._admitted(row)
         if not row.settled:
             row.task = asyncio.current_task()
+            row.carried = True
             await self._carry(row, tool)
 
     def _row(self, call: GuestCall) -> CallRow:
@@ -270,7 +274,7 @@ class BridgeRun:
             source=call.source,
             tool=call.tool,
             input=call.input,
-            report_progress=self._progress(call),
+            report_progress=self._progress(row),
         )
         result = await self._timed(row, session, sent)
         return self._bound(row, tool, sent, result)
@@ -306,21 +310,33 @@ class BridgeRun:
         self._refuse(row, refused(code, message, row.call.source, row.call.tool, status=status))
         if row.task is not None:
             row.task.cancel()
+        if row.carried:
+            self.on_cut_off()
 
-    def _progress(self, call: GuestCall) -> Callable[[str], None]:
+    def _progress(self, row: CallRow) -> Callable[[str], None]:
         listener = self._listener
         if listener is None:
             return _silent
 
+        call = row.call
+
+        def tell(message: str) -> None:
+            if not self._closed and not row.settled:
+                listener.progress(call_name(call.id), call.source, call.tool, clean(message, 1024))
+
         def report(message: str) -> None:
-            if not self._closed:
-                listener.progress(call_name(call.id), call.source, call.tool, clean(str(message), 1024))
+            if not isinstance(message, str):
+                return
+            if _on(self._loop):
+                tell(message)
+            else:  # a tool in a thread, which may outlive the loop
+                with contextlib.suppress(RuntimeError):
+                    self._loop.call_soon_threadsafe(tell, message)
 
         return report
 
     def _bound(self, row: CallRow, tool: CatalogTool, sent: ToolCall, result: ToolResult) -> bytes:
-        if self._shared.on_trusted_result is not None:
-            self._shared.on_trusted_result(sent, result)
+        self._show_to_host(sent, result)
         note = output_note(tool, result)
         if note is not None:
             self.notes.append(note)
@@ -330,6 +346,17 @@ class BridgeRun:
         if self._bytes > self._limits.total_bridge_bytes:
             raise self._bridge_full(row.call, CallStatus.FAILED)
         return answer
+
+    def _show_to_host(self, sent: ToolCall, result: ToolResult) -> None:
+        if self._shared.on_trusted_result is None:
+            return
+        try:
+            self._shared.on_trusted_result(sent, result)
+        except Exception as error:  # the call has taken effect, whatever the host makes of its result
+            if self._shared.on_failure is not None:
+                message = f"on_trusted_result failed with the result of {sent.source}.{sent.tool}"
+                diagnostic = Diagnostic(code=DiagnosticCode.INTERNAL_ERROR, message=message)
+                self._shared.on_failure(self._execution_id, diagnostic, error)
 
     # --- endings ------------------------------------------------------------------------------------------------
 
@@ -354,6 +381,17 @@ class BridgeRun:
 
 def _is_ready(tool: CatalogTool) -> bool:
     return tool.input.prepared and (tool.output is None or tool.output.prepared)
+
+
+def _on(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:  # this thread has none
+        return False
+
+
+def _nothing() -> None:
+    """Nobody needs to know."""
 
 
 def _silent(_message: str) -> None:

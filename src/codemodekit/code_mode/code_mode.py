@@ -26,7 +26,7 @@ from codemodekit.catalog.snapshot import Catalog
 from codemodekit.code_mode.events import EventStream, Listener
 from codemodekit.code_mode.pump import Inbox
 from codemodekit.code_mode.result import RunResult, TrustedRecord
-from codemodekit.code_mode.run import Run
+from codemodekit.code_mode.run import HOST_CLOSING, Run
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
 from codemodekit.declarations.typescript import declare_catalog
@@ -166,12 +166,10 @@ class CodeMode:
         try:
             result = await self._run(execution_id, code, context, principal, events)
         except asyncio.CancelledError:
-            if not self._is_closing() or task.cancelling() > 1:
+            if not self._takes_back_cancelling(task):
                 self._ended(events, "cancelled", str(DiagnosticCode.EXECUTION_CANCELLED))
                 raise
-            task.uncancel()
-            message = "the run was cancelled because its host is closing"
-            result = _failure(execution_id, Diagnostic(code=DiagnosticCode.EXECUTION_CANCELLED, message=message))
+            result = _failure(execution_id, HOST_CLOSING)
         finally:
             self._running.discard(task)
         result = self._correlated(result)
@@ -200,8 +198,21 @@ class CodeMode:
         )
         if events is not None:
             events.running()
-        result = await run.execute()
+        try:
+            result = await run.execute()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if run.cut_short is None or task is None or not self._takes_back_cancelling(task):
+                raise
+            result = run.cut_short
         return self._correlated(result, run.fault)
+
+    def _takes_back_cancelling(self, task: asyncio.Task[Any]) -> bool:
+        """Whether the task was cancelled by `aclose` and by nobody else: its caller gets a result then."""
+        if not self._closing or task.cancelling() > 1:
+            return False
+        task.uncancel()
+        return True
 
     async def compile(self, code: str) -> Program | Diagnostic:
         """Check a program without running it: the compiled form, or why it cannot be compiled."""
@@ -262,9 +273,6 @@ class CodeMode:
             KeyError: no such tool now.
         """
         return self.snapshot().sources[source].tools[tool].definition.sideband
-
-    def _is_closing(self) -> bool:
-        return self._closing
 
     # --- records ------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from codemodekit.bridge.run import BridgeRun
@@ -36,12 +36,9 @@ class Inbox:
     def __init__(self) -> None:
         self._answers: list[Answer] = []
         self._waiter: asyncio.Future[None] | None = None
-        self.on_put: Callable[[], None] | None = None
 
     def put(self, answer: Answer) -> None:
         self._answers.append(answer)
-        if self.on_put is not None:
-            self.on_put()
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -79,7 +76,7 @@ class Pump:
         self._carrying = False
         self._turn = 0
         self.ended: asyncio.Future[Ending] = self._loop.create_future()
-        inbox.on_put = self._noticed
+        bridge.on_cut_off = self._cut_off
         self._task = self._loop.create_task(self._run(start=True))
 
     def stop(self) -> asyncio.Task[Any]:
@@ -127,10 +124,9 @@ class Pump:
             answers = await self._inbox.take()
         raise AssertionError("unreachable: the steps are counted without end")
 
-    def _noticed(self) -> None:
-        """An answer came. If it is for the call being carried and not from there, that call was cut off."""
-        if self._carrying and asyncio.current_task() is not self._task:
-            self._loop.call_later(_GRACE_SECONDS, self._take_over, self._turn)
+    def _cut_off(self) -> None:
+        """The call being carried has its answer; its tool has a moment to heed the cancelling."""
+        self._loop.call_later(_GRACE_SECONDS, self._take_over, self._turn)
 
     def _take_over(self, turn: int) -> None:
         if turn == self._turn and self._carrying and not self.ended.done():

@@ -23,12 +23,14 @@ from codemodekit.contracts import CodeSandbox, Guest, GuestError, Launch, Progra
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.limits import ExecutionLimits
 
-__all__ = ["Run"]
+__all__ = ["HOST_CLOSING", "Run"]
 
 _LET_GO_SECONDS: Final = 1.0
 """How long calls that were cancelled may take to end before they are left to themselves."""
 
-
+HOST_CLOSING: Final = Diagnostic(
+    code=DiagnosticCode.EXECUTION_CANCELLED, message="the run was cancelled because its host is closing"
+)
 _SANDBOX_BROKEN: Final = Diagnostic(
     code=DiagnosticCode.INTERNAL_ERROR,
     message="the sandbox failed; this is not the program's fault, and running it again may not help",
@@ -50,6 +52,8 @@ class Run:
     events: EventStream | None = None
     fault: Exception | None = None
     """What broke the sandbox, if it did."""
+    cut_short: RunResult | None = None
+    """How far the run had come when it was cancelled: what `execute` cannot return then."""
 
     async def execute(self) -> RunResult:
         """Run to the end; never raises for what program, tools or sources do."""
@@ -67,6 +71,7 @@ class Run:
             await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, pump)
         except asyncio.CancelledError:
             await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, pump)
+            self.cut_short = self._result(HOST_CLOSING, guest)
             raise
         except Exception as error:  # the sandbox is broken: what was called until then is in the receipt all the same
             self.fault, ending = error, _SANDBOX_BROKEN

@@ -44,8 +44,8 @@ class LocalTool:
     """A function with its definition, ready to be offered by a source."""
 
     definition: ToolDefinition
-    invoke: Callable[[JsonValue, ToolContext], Awaitable[JsonValue | ToolResult]]
-    """Takes the validated input."""
+    invoke: Callable[[JsonValue, Callable[[], ToolContext]], Awaitable[JsonValue | ToolResult]]
+    """Takes the validated input, and what makes the context for a function that asks for it."""
 
 
 def define_tool(
@@ -138,14 +138,17 @@ class _LocalSession:
 
     async def call(self, call: ToolCall) -> ToolResult:
         given_up = False
-        context = ToolContext(
-            execution_id=call.execution_id,
-            call_id=call.call_id,
-            source=call.source,
-            tool=call.tool,
-            cancelled=lambda: given_up,
-            report_progress=call.report_progress,
-        )
+
+        def context() -> ToolContext:
+            return ToolContext(
+                execution_id=call.execution_id,
+                call_id=call.call_id,
+                source=call.source,
+                tool=call.tool,
+                cancelled=lambda: given_up,
+                report_progress=call.report_progress,
+            )
+
         try:
             value = await self._tools[call.tool].invoke(call.input, context)
         except asyncio.CancelledError:
@@ -232,11 +235,11 @@ class _Shape:
         except (pydantic.errors.PydanticInvalidForJsonSchema, pydantic.errors.PydanticUserError):
             return None
 
-    async def invoke(self, given: JsonValue, context: ToolContext) -> Any:
+    async def invoke(self, given: JsonValue, context: Callable[[], ToolContext]) -> Any:
         arguments: tuple[Any, ...] = (given,) if self._raw else ()
         keywords = {} if self._raw else self._keywords(given)
         if self._context is not None:
-            keywords[self._context] = context
+            keywords[self._context] = context()
         if self._is_async:
             return await self._function(*arguments, **keywords)
         return await asyncio.to_thread(self._function, *arguments, **keywords)
