@@ -20,6 +20,7 @@ from codemodekit.errors import CodeModeKitError, ConfigurationError
 __all__ = ["COMMANDS", "main", "run"]
 
 COMMANDS: Final = {
+    "demo": "Show Code Mode at work, with real servers and a real client.",
     "serve": "Serve Code Mode over MCP on standard input and output.",
     "run": "Run one program against the configured sources.",
     "search": "Search tools as a model would.",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from typing import Any, Final
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -35,6 +35,7 @@ def highlighted(code: str, language: str, *, lines: tuple[int, int] | None = Non
     return Syntax(
         code,
         language,
+        theme="ansi_dark",  # names no colour for most of the text, so it can be read on a light terminal too
         background_color="default",
         line_numbers=lines is not None,
         line_range=lines,
@@ -43,14 +44,14 @@ def highlighted(code: str, language: str, *, lines: tuple[int, int] | None = Non
     )
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Group:
     """A table of text; cells keep brackets and control characters out of the terminal's hands."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    made = Table(header_style="bold", box=None, pad_edge=False)
     for column in columns:
         made.add_column(column, overflow="fold")
     for row in rows:
         made.add_row(*(Text(_visible(str(cell))) for cell in row))
-    return made
+    return Group(Text(title, style="bold"), made)  # a title of the table's own is folded to the table's width
 
 
 def _visible(text: str) -> str:
