@@ -25,6 +25,8 @@ _CREDENTIALS: Final = (
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@"), r"\1[removed]@"),
     (re.compile(r"(?i)([?&](?:access_token|token|api_?key|key|secret|password|sig|signature)=)[^&\s\"']+"),
      r"\1[removed]"),
+    (re.compile(r"(?i)\b(access_token|refresh_token|client_secret|token|password|passwd|secret)(\s*=\s*|\"\s*:\s*\")[^\s\"',;&]{6,}"),
+     r"\1\2[removed]"),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"), "[removed]"),
 )  # fmt: skip
 _HOST_PATHS: Final = re.compile(

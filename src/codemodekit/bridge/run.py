@@ -324,7 +324,7 @@ class BridgeRun:
             if not self._closed and not row.settled:
                 listener.progress(call_name(call.id), call.source, call.tool, clean(message, 1024))
 
-        def report(message: str) -> None:
+        def report(message: object) -> None:
             if not isinstance(message, str):
                 return
             if _on(self._loop):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
 
-from codemodekit._json import JsonObject, JsonValue
+from codemodekit._json import JsonObject, JsonValue, dumps
 from codemodekit.bridge.bridge import ToolBridge
 from codemodekit.bridge.decisions import Approver
 from codemodekit.bridge.run import TrustedResultHandler
@@ -153,11 +153,13 @@ class CodeMode:
 
         Raises:
             ClosedError: not started, or closed.
+            ConfigurationError: the context is not a JSON value.
         """
         if not self._started or self._closing:
             raise ClosedError(
                 "this CodeMode has been closed" if self._closing else "this CodeMode has not been started"
             )
+        _check_context(context)
         execution_id = "run_" + secrets.token_hex(8)
         events = self._events(execution_id, on_progress)
         task = asyncio.current_task()
@@ -301,6 +303,15 @@ class CodeMode:
             with contextlib.suppress(Exception):
                 self._on_diagnostic(record)
         return diagnostic
+
+
+def _check_context(context: JsonValue) -> None:
+    if context is None:
+        return
+    try:
+        dumps(context)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"the context of a run must be a JSON value: {error}") from error
 
 
 def _failure(execution_id: str, diagnostic: Diagnostic) -> RunResult:

@@ -74,7 +74,8 @@ def _message(error: GuestError, limits: ExecutionLimits) -> str:
 def _thrown(error: GuestError) -> str:
     if error.name == "Thrown":
         return f"the program threw {error.message}"
-    return f"{error.name}: {error.message}" if error.message else error.name
+    parts = [part for part in (error.name, error.message) if part]
+    return ": ".join(parts) or "the program threw an error without a name or a message"
 
 
 def _located(diagnostic: Diagnostic, frames: tuple[GuestFrame, ...], program: Program) -> Diagnostic:

@@ -468,7 +468,7 @@ async def keeps_what_is_printed(make: Callable[[], CodeSandbox]) -> None:
             await in_time(guest.step(()), "the first step")
             expect_equal(guest.logs, (LogEntry("log", "waits"),), "the logs of a program that waits")
             await in_time(guest.close(), "closing")
-            expect_equal(guest.logs, (LogEntry("log", "waits"),), "the logs of a program that was closed while it waits")
+            expect_equal(guest.logs, (LogEntry("log", "waits"),), "the logs of one that was closed meanwhile")
 
 
 async def keeps_head_and_tail_of_many_logs(make: Callable[[], CodeSandbox]) -> None:

@@ -1,0 +1,183 @@
+"""What the policy and the approver say about a call, and what happens when they say it badly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from bridge_helpers import app, kit
+
+from codemodekit.bridge import decisions as decisions_module
+from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest
+from codemodekit.policy import policy_rules, read_only_tool_calls
+
+pytestmark = pytest.mark.anyio
+
+CODE = "return await tools.app.echo({ path: '/tmp/x' }).then(() => 'through', e => [e.code, e.message])"
+
+
+def always(decision: Any) -> Callable[[PolicyRequest], Any]:
+    async def policy(_request: PolicyRequest) -> Any:
+        if isinstance(decision, BaseException):
+            raise decision
+        return decision
+
+    return policy
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [Deny(), Deny("not today"), None, True, "allow", {"effect": "allow"}, Allow, RuntimeError("broken"), Ask()],
+    ids=repr,
+)
+async def test_anything_but_allow_denies(decision: Any) -> None:
+    provider = app()
+    async with kit(provider, policy=always(decision)) as code_mode:
+        result = await code_mode.run(CODE)
+    assert result.value[0] == "TOOL_APPROVAL_DENIED"
+    assert provider.calls == []
+    assert (result.calls[0].status, result.calls[0].duration_ms) == ("denied", None)
+    assert "broken" not in result.value[1]
+
+
+async def test_the_reason_of_a_refusal_is_shown() -> None:
+    async with kit(app(), policy=always(Deny("not on a Friday"))) as code_mode:
+        result = await code_mode.run(CODE)
+    assert "not on a Friday" in result.value[1]
+
+
+async def test_a_policy_that_is_no_coroutine_denies() -> None:
+    async with kit(app(), policy=lambda _request: Allow()) as code_mode:  # type: ignore[arg-type, return-value]
+        result = await code_mode.run(CODE)
+    assert result.value[0] == "TOOL_APPROVAL_DENIED"
+
+
+async def test_a_policy_that_never_answers_denies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions_module, "POLICY_SECONDS", 0.05)
+
+    async def never(_request: PolicyRequest) -> Allow:
+        await asyncio.get_running_loop().create_future()
+        return Allow()
+
+    provider = app()
+    async with kit(provider, policy=never) as code_mode:
+        result = await code_mode.run(CODE)
+    assert result.value[0] == "TOOL_APPROVAL_DENIED"
+    assert provider.calls == []
+
+
+async def test_a_program_cannot_outlive_a_policy_that_never_answers() -> None:
+    async def never(_request: PolicyRequest) -> Allow:
+        await asyncio.get_running_loop().create_future()
+        return Allow()
+
+    async with kit(app(), policy=never, limits={"wall_time_ms": 100}) as code_mode:
+        result = await code_mode.run(CODE)
+    assert result.error is not None
+    assert (result.error.code, result.calls[0].status, result.rerun) == ("EXECUTION_TIMEOUT", "rejected", "safe")
+
+
+@pytest.mark.parametrize(
+    ("answer", "through"),
+    [(Allow(), True), (Deny("no"), False), (Ask(), False), (None, False), (RuntimeError("x"), False)],
+    ids=repr,
+)
+async def test_the_approver_decides_what_the_policy_asks(answer: Any, through: bool) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    async def approver(request: PolicyRequest, reason: str | None) -> Any:
+        asked.append((request.tool, reason))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    provider = app()
+    async with kit(provider, policy=always(Ask("it writes")), approver=approver) as code_mode:
+        result = await code_mode.run(CODE)
+    assert (result.value == "through") is through
+    assert len(provider.calls) == int(through)
+    assert asked == [("echo", "it writes")]
+
+
+async def test_an_approver_may_take_longer_than_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions_module, "POLICY_SECONDS", 0.01)
+    asked = asyncio.Event()
+    answer: asyncio.Future[Allow] = asyncio.get_running_loop().create_future()
+
+    async def approver(_request: PolicyRequest, _reason: str | None) -> Allow:
+        asked.set()
+        return await answer
+
+    async def policy(_request: PolicyRequest) -> Ask:
+        return Ask()
+
+    async with kit(app(), policy=policy, approver=approver) as code_mode:
+        running = asyncio.create_task(code_mode.run(CODE))
+        await asked.wait()
+        # Longer than the policy's time has passed once a timer of that length, set now, has gone off.
+        passed = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.05, passed.set)
+        await passed.wait()
+        answer.set_result(Allow())
+        result = await running
+    assert result.value == "through"
+
+
+async def test_the_policy_knows_who_runs_the_program_and_the_program_does_not() -> None:
+    seen: list[Any] = []
+
+    async def policy(request: PolicyRequest) -> Allow:
+        seen.append(request.principal)
+        return Allow()
+
+    async with kit(app(), policy=policy) as code_mode:
+        result = await code_mode.run("await tools.app.echo({}); return [context]", principal={"user": "ada"})
+    assert seen == [{"user": "ada"}]
+    assert result.value == [None]
+
+
+async def test_an_invalid_call_is_not_put_before_the_policy() -> None:
+    seen: list[Any] = []
+
+    async def policy(request: PolicyRequest) -> Allow:
+        seen.append(request)
+        return Allow()
+
+    async with kit(app(), policy=policy) as code_mode:
+        await code_mode.run("await tools.app.strict({ count: 'x' })")
+    assert seen == []
+
+
+async def test_rules_decide_by_name_input_and_annotation_and_count_by_run() -> None:
+    rules = [
+        {
+            "match": "app.echo",
+            "when": {"input": {"/path": {"glob": "/tmp/*"}}},
+            "effect": "allow",
+            "limit": {"perRun": 2},
+        },
+        {"match": "app.*", "when": {"readOnly": True}, "effect": "allow"},
+        {"match": "app.put", "effect": "deny", "reason": "closed"},
+    ]
+    program = """
+    const say = call => call.then(() => 'through', e => e.message.split(': ').pop());
+    const ok = { path: '/tmp/x' };
+    return [await say(tools.app.echo(ok)), await say(tools.app.echo({ path: '/etc' })), await say(tools.app.echo(ok)),
+      await say(tools.app.echo(ok)), await say(tools.app.look({})), await say(tools.app.put({}))];
+    """
+    async with kit(app(), policy=policy_rules(rules)) as code_mode:
+        for _ in range(2):  # the count is a run's own
+            result = await code_mode.run(program)
+            through = [said == "through" for said in result.value]
+            assert through == [True, False, True, False, True, False]
+            assert result.value[5] == "closed"
+
+
+async def test_only_reads_pass_the_policy_of_reads() -> None:
+    async with kit(app(), policy=read_only_tool_calls()) as code_mode:
+        result = await code_mode.run(
+            "return [await tools.app.look({}).then(() => 1), await tools.app.put({}).catch(e => e.code)]"
+        )
+    assert result.value == [1, "TOOL_APPROVAL_DENIED"]

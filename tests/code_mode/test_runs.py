@@ -1,0 +1,364 @@
+"""What a run gives back: values, logs, notes, events; sources that come and go; many runs at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from code_mode_helpers import app, kit
+
+from codemodekit._json import ABSENT
+from codemodekit.bridge import run as bridge_run
+from codemodekit.code_mode import CodeMode, RunEvent
+from codemodekit.contracts import Allow, GuestError, Returned, Threw
+from codemodekit.errors import ConfigurationError, SourceLost, ToolError
+from codemodekit.policy import allow_all_tool_calls
+from codemodekit.providers.local import ToolContext, local
+from codemodekit.testing import Gate, InMemoryProvider, ScriptedSandbox
+
+pytestmark = pytest.mark.anyio
+
+
+# --- values, logs, notes ----------------------------------------------------------------------------------------------
+
+
+async def test_undefined_has_no_value_and_null_has() -> None:
+    async with kit() as code_mode:
+        nothing, null = await code_mode.run("return"), await code_mode.run("return null")
+    assert (nothing.ok, nothing.value, null.value) == (True, ABSENT, None)
+    assert "value" not in nothing.to_wire()
+    assert null.to_wire()["value"] is None
+
+
+async def test_the_wire_form_of_a_success_is_whole() -> None:
+    async with kit(app()) as code_mode:
+        result = await code_mode.run("console.warn('w'); return { a: [1] }")
+    assert result.to_wire() == {
+        "ok": True,
+        "executionId": result.execution_id,
+        "value": {"a": [1]},
+        "logs": [{"level": "warn", "message": "w"}],
+        "calls": [],
+        "rerun": "safe",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ending", "limits"),
+    [
+        ("throw new Error('x')", {}),
+        ("await new Promise(() => {})", {}),
+        ("await tools.app.hold({})", {"wall_time_ms": 100}),
+        ("for (;;) {}", {"compute_time_ms": 50}),
+        ("for (;;) {}", {"wall_time_ms": 100}),
+        ("return 1n", {}),
+    ],
+)
+async def test_what_was_printed_survives_every_ending(ending: str, limits: dict[str, int]) -> None:
+    provider = app()
+    provider.gate("hold")
+    async with kit(provider, limits=limits) as code_mode:
+        result = await code_mode.run(f"console.log('one'); await tools.app.echo({{}}); console.log('two'); {ending}")
+    assert not result.ok
+    assert [entry.message for entry in result.logs] == ["one", "two"]
+
+
+async def test_rejections_nobody_handled_are_noted_also_when_the_run_succeeds() -> None:
+    provider = app()
+    provider.answer("fail", ToolError("no such row"))
+    program = "Promise.reject(new Error('lost'));\ntools.app.fail({});\nawait tools.app.echo({});\nreturn 1"
+    async with kit(provider) as code_mode:
+        result = await code_mode.run(program)
+    assert result.value == 1
+    assert any("lost" in note for note in result.notes)
+    assert any("no such row" in note for note in result.notes)
+
+
+async def test_a_call_nobody_awaited_that_fails_after_the_return_is_noted() -> None:
+    provider = app()
+    gate = provider.gate("fail")
+    provider.answer("fail", ToolError("no such row"))
+    async with kit(provider) as code_mode:
+        running = asyncio.create_task(code_mode.run("tools.app.fail({}); return 1"))
+        await gate.arrived()
+        gate.open()
+        result = await running
+    assert result.value == 1
+    assert [note for note in result.notes if "TOOL_EXECUTION_FAILED" in note and "no such row" in note]
+
+
+@pytest.mark.parametrize(
+    "context", [None, 0, "", [], {"a": {"b": [1, None, "ä"]}}, "\ud800", {"__proto__": 1}, [[[[]]]]], ids=repr
+)
+async def test_the_context_arrives_as_it_is(context: Any) -> None:
+    async with kit() as code_mode:
+        result = await code_mode.run("return { it: context }", context=context)
+    assert result.value == {"it": context}
+
+
+@pytest.mark.parametrize(
+    "context", [float("nan"), {1, 2}, object(), {"a": b"x"}], ids=["nan", "set", "object", "bytes"]
+)
+async def test_a_context_that_is_not_json_is_the_callers_mistake(context: Any) -> None:
+    async with kit() as code_mode:
+        with pytest.raises(ConfigurationError, match="context"):
+            await code_mode.run("return 1", context=context)
+        assert (await code_mode.run("return 1")).value == 1
+
+
+async def test_a_context_too_large_for_the_guest_is_a_result() -> None:
+    async with kit(limits={"memory_bytes": 8 << 20}) as code_mode:
+        result = await code_mode.run("return context.length", context="x" * (16 << 20))
+    assert result.error is not None
+    assert result.error.code == "MEMORY_LIMIT_EXCEEDED"
+
+
+async def test_a_broken_sandbox_leaves_receipt_and_record() -> None:
+    records: list[Any] = []
+    fault = MemoryError("no more")
+    sandbox = ScriptedSandbox([fault])
+    async with kit(sandbox=sandbox, on_diagnostic=records.append) as code_mode:
+        result = await code_mode.run("return 1")
+    assert result.error is not None
+    assert result.error.code == "INTERNAL_ERROR"
+    assert [record.exception for record in records] == [fault]
+    assert sandbox.guests[0].closed >= 1
+
+
+async def test_a_value_that_is_no_json_fails_and_does_not_raise() -> None:
+    async with kit(sandbox=ScriptedSandbox([Returned("{nope")])) as code_mode:
+        result = await code_mode.run("return 1")
+    assert result.error is not None
+    assert result.error.code == "SANDBOX_EXCEPTION"
+
+
+async def test_an_error_without_words_still_says_something() -> None:
+    async with kit(sandbox=ScriptedSandbox([Threw(GuestError(kind="exception", name="", message=""))])) as code_mode:
+        result = await code_mode.run("return 1")
+    assert result.error is not None
+    assert result.error.message
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_call_waits_for_a_source_that_is_still_connecting() -> None:
+    late = InMemoryProvider("late", ["echo"])
+    made = CodeMode(providers=[late, app()], tool_policy=allow_all_tool_calls())
+    late.connect_gate = Gate()
+    async with made:
+        first = await made.run("return (await tools.app.echo({ a: 1 })).structuredContent")
+        running = asyncio.create_task(made.run("return (await tools.late.echo({ a: 2 })).structuredContent"))
+        await late.connect_gate.arrived()
+        late.connect_gate.open()
+        result = await running
+    assert (first.value, result.value) == ({"a": 1}, {"a": 2})
+
+
+async def test_a_source_that_takes_too_long_to_connect_is_named_with_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge_run, "CONNECT_SECONDS", 0.05)
+    late = InMemoryProvider("late", ["echo"])
+    late.connect_gate = Gate()
+    made = CodeMode(providers=[late], tool_policy=allow_all_tool_calls())
+    async with made:
+        result = await made.run("return await tools.late.echo({}).catch(e => [e.code, e.message])")
+    assert result.value[0] == "SOURCE_UNAVAILABLE"
+    assert "late" in result.value[1]
+    assert "connecting" in result.value[1]
+    assert (result.calls[0].status, result.rerun) == ("rejected", "safe")
+
+
+async def test_an_unavailable_source_says_why_without_secrets() -> None:
+    gone = InMemoryProvider("gone")
+    gone.refuse(*[SourceLost("refused: token=abcdef123456 at /home/ada/server")] * 50)
+    async with kit(gone) as code_mode:
+        result = await code_mode.run("await tools.gone.echo({})")
+    assert result.error is not None
+    assert result.error.code == "SOURCE_UNAVAILABLE"
+    assert "unavailable" in result.error.message
+    for secret in ("abcdef123456", "/home/ada"):
+        assert secret not in str(result.to_wire())
+
+
+async def test_a_run_keeps_the_catalogue_it_began_with() -> None:
+    provider = app()
+    gate = provider.gate("hold")
+    async with kit(provider) as code_mode:
+        program = """
+        const before = Object.keys(tools.app).includes('fresh');
+        await tools.app.hold({});
+        return [before, Object.keys(tools.app).includes('fresh'), await tools.app.fresh({}).catch(e => e.code),
+          (await tools.app.echo({ a: 1 })).structuredContent];
+        """
+        running = asyncio.create_task(code_mode.run(program))
+        await gate.arrived()
+        old = code_mode.snapshot().revision
+        provider.change("hold", "echo", "fresh")
+        async with asyncio.timeout(5):
+            while code_mode.snapshot().revision == old:  # noqa: ASYNC110 - the catalogue has no event for this
+                await asyncio.sleep(0.001)
+        gate.open()
+        result = await running
+        fresh = await code_mode.run("return (await tools.app.fresh({ b: 1 })).structuredContent")
+    assert result.value == [False, False, "TOOL_NOT_FOUND", {"a": 1}]
+    assert fresh.value == {"b": 1}
+
+
+async def test_object_keys_list_what_can_be_called() -> None:
+    async with kit(app(), InMemoryProvider("wei rd", ["größe/1"])) as code_mode:
+        result = await code_mode.run(
+            "return [Object.keys(tools), Object.keys(tools.app), Object.keys(tools['wei rd'])]"
+        )
+    assert result.value == [
+        ["app", "wei rd"],
+        ["declared", "echo", "fail", "hold", "lenient", "look", "put", "strict"],
+        ["größe/1"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tool_policy": None},
+        {"tool_policy": "allow"},
+        {"providers": [InMemoryProvider("a"), InMemoryProvider("a")]},
+        {"providers": [InMemoryProvider("")]},
+        {"limits": {"computeTimeMs": 1}},
+    ],
+    ids=["no policy", "policy is text", "two of a name", "no name", "limits are a dict"],
+)
+async def test_a_code_mode_that_cannot_be_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        CodeMode(**{"providers": [], "tool_policy": allow_all_tool_calls(), **wrong})
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_run_tells_its_stations_in_order_and_its_end_last() -> None:
+    events: list[RunEvent] = []
+
+    async def work(context: ToolContext) -> int:
+        context.report_progress("half way; token=abcdef123456 in /home/ada/x")
+        return 1
+
+    async with kit(local("app", [work])) as code_mode:
+        result = await code_mode.run("await tools.app.work({})", on_progress=events.append)
+    assert [event.kind for event in events] == [
+        "compiled", "started", "tool_queued", "tool_started", "tool_progress", "tool_finished", "finished",
+    ]  # fmt: skip
+    numbers = [event.sequence for event in events]
+    assert numbers == sorted(set(numbers))
+    assert {event.execution_id for event in events} == {result.execution_id}
+    assert events[4].message is not None
+    assert events[4].message.startswith("half way")
+    assert "abcdef123456" not in events[4].message
+    assert "/home/ada" not in events[4].message
+    assert (events[5].status, events[6].status) == ("completed", "ok")
+
+
+@pytest.mark.parametrize("program", ["return 1 +", "throw 1", "await tools.app.nope({})"])
+async def test_a_failed_run_tells_its_end_too(program: str) -> None:
+    events: list[RunEvent] = []
+    async with kit(app()) as code_mode:
+        result = await code_mode.run(program, on_progress=events.append)
+    assert result.error is not None
+    assert (events[-1].kind, events[-1].status, events[-1].code) == ("finished", "failed", result.error.code)
+
+
+async def test_progress_is_bounded_in_number_rate_and_size_and_the_end_still_comes() -> None:
+    events: list[RunEvent] = []
+
+    async def chatty(context: ToolContext) -> None:
+        for number in range(1000):
+            context.report_progress(f"{number} " + "ä" * 2000)
+
+    limits = {"max_progress_events": 20, "progress_events_per_second": 1000, "progress_message_bytes": 64}
+    async with kit(local("app", [chatty]), limits=limits) as code_mode:
+        await code_mode.run("await tools.app.chatty({})", on_progress=events.append)
+        assert len(events) == 20
+        assert events[-1].kind == "finished"
+        assert all(len((event.message or "").encode()) <= 64 for event in events)
+    events.clear()
+    async with kit(local("app", [chatty]), limits={"progress_events_per_second": 5}) as code_mode:
+        await code_mode.run("await tools.app.chatty({})", on_progress=events.append)
+    assert len(events) <= 11  # two seconds at the most, and the end
+    assert events[-1].kind == "finished"
+
+
+async def test_listeners_that_fail_change_nothing() -> None:
+    def fail(_event: RunEvent) -> None:
+        raise RuntimeError("listener")
+
+    async with kit(app(), observer=fail) as code_mode:
+        result = await code_mode.run("return (await tools.app.echo({ a: 1 })).structuredContent", on_progress=fail)
+    assert result.value == {"a": 1}
+
+
+async def test_the_observer_hears_every_station_and_no_payload() -> None:
+    events: list[RunEvent] = []
+
+    async def work(secret: str, context: ToolContext) -> str:
+        context.report_progress(secret)
+        return secret
+
+    async with kit(local("app", [work]), observer=events.append) as code_mode:
+        await code_mode.run("for (let i = 0; i < 20; i++) await tools.app.work({ secret: 'hush-hush' })")
+    kinds = [event.kind for event in events]
+    assert kinds.count("tool_finished") == 20
+    assert "tool_progress" not in kinds
+    assert "hush-hush" not in repr(events)
+
+
+async def test_nothing_is_told_after_the_end() -> None:
+    events: list[RunEvent] = []
+    contexts: list[ToolContext] = []
+
+    async def work(context: ToolContext) -> None:
+        contexts.append(context)
+
+    async with kit(local("app", [work])) as code_mode:
+        await code_mode.run("await tools.app.work({})", on_progress=events.append)
+        told = len(events)
+        contexts[0].report_progress("too late")
+    assert len(events) == told
+    assert events[-1].kind == "finished"
+
+
+# --- many at once -----------------------------------------------------------------------------------------------------
+
+
+async def test_fifty_runs_at_once_do_not_hear_one_another() -> None:
+    provider = app()
+    principals: dict[str, Any] = {}
+
+    async def policy(request: Any) -> Allow:
+        principals.setdefault(request.execution_id, request.principal)
+        return Allow()
+
+    program = """
+    globalThis.mine = context.n;
+    console.log('run ' + context.n);
+    let sum = 0;
+    for (let i = 0; i < 5; i++) sum += (await tools.app.echo({ n: context.n, i })).structuredContent.n;
+    return [globalThis.mine, sum];
+    """
+    events: dict[int, list[RunEvent]] = {n: [] for n in range(50)}
+    async with kit(provider, policy=policy) as code_mode:
+        results = await asyncio.gather(
+            *(code_mode.run(program, context={"n": n}, principal=n, on_progress=events[n].append) for n in range(50))
+        )
+    for n, result in enumerate(results):
+        assert result.value == [n, 5 * n]
+        assert [entry.message for entry in result.logs] == [f"run {n}"]
+        assert [row.status for row in result.calls] == ["completed"] * 5
+        assert principals[result.execution_id] == n
+        assert {event.execution_id for event in events[n]} == {result.execution_id}
+    assert len({result.execution_id for result in results}) == 50
+
+
+async def test_runs_draw_different_random_numbers() -> None:
+    async with kit() as code_mode:
+        results = [await code_mode.run("return Math.random()") for _ in range(20)]
+    assert len({result.value for result in results}) == 20
