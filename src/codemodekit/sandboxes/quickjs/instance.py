@@ -2,8 +2,8 @@
 
 Speaks to the engine's C interface through the bindings that `wasmtime` itself is made of, for the one reason that its
 convenient `Func.__call__` works out a function's type anew at every call, which costs more than a whole step of a
-program. The package is pinned exactly, and a test compares both ways of calling. Knows nothing of threads or limits in
-time; worker.py stands above.
+program. The call used here checks no types: the exports have one known shape, and a test compares both ways of calling.
+The package is pinned exactly. Knows nothing of threads or limits in time; worker.py stands above.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _memory_data = _bind("wasmtime_memory_data", ctypes.c_void_p)
 _memory_size = _bind("wasmtime_memory_data_size", ctypes.c_size_t)
 _set_deadline = _bind("wasmtime_context_set_epoch_deadline", None)
 _export_get = _bind("wasmtime_instance_export_get", ctypes.c_bool)
-_call = ffi.dll.wasmtime_func_call
+_call = ffi.dll.wasmtime_func_call_unchecked
 
 _linking = threading.Lock()  # the binding's table of host functions is shared and has no lock of its own
 
@@ -158,12 +158,11 @@ class Instance:
     """A live guest. Every method but `logs` runs on the worker's thread; after an end only `logs` and `close` do."""
 
     __slots__ = (
-        "_arguments",
         "_context",
         "_linked",
         "_mailbox",
         "_memory",
-        "_result",
+        "_slot",
         "_start",
         "_step",
         "_store",
@@ -182,9 +181,8 @@ class Instance:
         self._mailbox = self._export(raw, b"mailbox").func
         self._start = self._export(raw, b"start").func
         self._step = self._export(raw, b"step").func
-        self._arguments = (ffi.wasmtime_val_t * 1)()
-        self._arguments[0].kind = ffi.WASMTIME_I32
-        self._result = (ffi.wasmtime_val_t * 1)()
+        # One slot for the argument of a call and then for its result: every export takes at most one number.
+        self._slot = (ffi.wasmtime_val_raw_t * 1)()
         self._trap = ctypes.POINTER(ffi.wasm_trap_t)()
 
     def _export(self, raw: Any, name: bytes) -> Any:
@@ -213,7 +211,7 @@ class Instance:
             seed,
         )  # fmt: skip
         self._put(head + code + b"\0" + context)
-        return self._enter(self._start, 0, limits.total_bridge_bytes)
+        return self._enter(self._start, limits.total_bridge_bytes)
 
     def step(self, answers: Sequence[Answer], most: int) -> str:
         """Settle the answers and go on; the text of the step, at most about `most` bytes. Raises Interrupted."""
@@ -223,33 +221,30 @@ class Instance:
         else:
             message = b"".join(_ANSWER.pack(each.id, each.ok, len(each.json)) + each.json for each in answers)
         self._put(message)
-        return self._enter(self._step, 1, most, len(message))
+        return self._enter(self._step, most, len(message))
 
     def _put(self, message: bytes) -> None:
         if len(message) <= _SMALL:
             at = self._linked.mail
         else:
-            at = self._run(self._mailbox, 1, len(message)) & 0xFFFFFFFF
+            at = self._run(self._mailbox, len(message)) & 0xFFFFFFFF
             if at == 0:
                 raise Interrupted(GuestError(kind="memory"))
         ctypes.memmove(_memory_data(self._context, ctypes.byref(self._memory)) + at, message, len(message))
 
-    def _enter(self, function: Any, count: int, most: int, argument: int = 0) -> str:
-        packed = self._run(function, count, argument)
+    def _enter(self, function: Any, most: int, argument: int = 0) -> str:
+        packed = self._run(function, argument)
         at, size = packed >> 32, packed & 0xFFFFFFFF
         if size > 2 * most + 65_536:
             raise Interrupted(GuestError(kind="bridge_limit"))
         return self._read(at, size).decode("utf-8", "replace")
 
-    def _run(self, function: Any, count: int, argument: int) -> int:
-        self._arguments[0].of.i32 = argument
-        self._result[0].of.i64 = 0
-        error = _call(
-            self._context, ctypes.byref(function), self._arguments, count, self._result, 1, ctypes.byref(self._trap)
-        )
+    def _run(self, function: Any, argument: int = 0) -> int:
+        self._slot[0].i64 = argument
+        error = _call(self._context, ctypes.byref(function), self._slot, 1, ctypes.byref(self._trap))
         if error or self._trap:  # type: ignore[truthy-bool] # a null pointer of ctypes is false
             raise Interrupted(self._why(error))
-        return int(self._result[0].of.i64) & 0xFFFFFFFFFFFFFFFF
+        return int(self._slot[0].i64) & 0xFFFFFFFFFFFFFFFF
 
     def _why(self, error: Any) -> GuestError:
         if error:
