@@ -15,9 +15,20 @@ class CallRow:
     """A call in flight; becomes a receipt."""
 
     __slots__ = (
-        "call", "carried", "code", "dispatched", "ended", "has_turn", "may_write", "read_only", "result_bytes", "settled",
-        "started", "status", "task",
-    )  # fmt: skip
+        "call",
+        "carried",
+        "code",
+        "dispatched",
+        "ended",
+        "has_turn",
+        "may_write",
+        "read_only",
+        "result_bytes",
+        "settled",
+        "started",
+        "status",
+        "task",
+    )
 
     def __init__(self, call: GuestCall) -> None:
         self.call = call

@@ -86,7 +86,8 @@ class _Teller(Listener):
 
     def connected(self, connected: Mapping[str, Any]) -> None:
         self._print(
-            f"  It answered {connected['milliseconds']} ms after its start, in protocol {connected['protocolVersion']}. "
+            f"  It answered {connected['milliseconds']} ms after its start, "
+            f"in protocol {connected['protocolVersion']}. "
             f"All the tools that the client is given: {', '.join(connected['tools'])}"
         )
 
