@@ -21,6 +21,7 @@ import pydantic
 from codemodekit._json import JsonObject, JsonValue, dumps
 from codemodekit.contracts import ToolAnnotations, ToolCall, ToolDefinition, ToolListing, ToolResult
 from codemodekit.errors import ConfigurationError, ToolError
+from codemodekit.providers.threads import in_thread
 
 __all__ = ["LocalTool", "LocalToolProvider", "ToolContext", "define_tool", "local"]
 
@@ -242,7 +243,7 @@ class _Shape:
             keywords[self._context] = context()
         if self._is_async:
             return await self._function(*arguments, **keywords)
-        return await asyncio.to_thread(self._function, *arguments, **keywords)
+        return await in_thread(self._function, *arguments, **keywords)
 
     def _keywords(self, given: Any) -> dict[str, Any]:
         if self._simple:

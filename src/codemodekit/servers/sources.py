@@ -11,13 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-import anyio.to_thread
-
 from codemodekit.contracts import ToolProvider, ToolSession
 from codemodekit.errors import ConfigurationError, SourceLost
 from codemodekit.providers.local import local
 from codemodekit.providers.mcp.settings import Mode
 from codemodekit.providers.mcp.sources import mcp
+from codemodekit.providers.threads import in_thread
 from codemodekit.servers.config import (
     Config,
     ConfigError,
@@ -136,7 +135,7 @@ class PythonProvider:
         Raises:
             SourceLost: they cannot be imported, or are no tools.
         """
-        provider = await anyio.to_thread.run_sync(self._load)
+        provider: ToolProvider = await in_thread(self._load)
         async with provider.connect() as session:
             yield session
 
