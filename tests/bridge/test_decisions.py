@@ -73,7 +73,7 @@ async def test_a_program_cannot_outlive_a_policy_that_never_answers() -> None:
         await asyncio.get_running_loop().create_future()
         return Allow()
 
-    async with kit(app(), policy=never, limits={"wall_time_ms": 100}) as code_mode:
+    async with kit(app(), policy=never, limits={"wall_time_ms": 400}) as code_mode:
         result = await code_mode.run(CODE)
     assert result.error is not None
     assert (result.error.code, result.calls[0].status, result.rerun) == ("EXECUTION_TIMEOUT", "rejected", "safe")

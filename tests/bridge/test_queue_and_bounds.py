@@ -123,7 +123,7 @@ async def test_a_run_ends_although_its_tool_does_not() -> None:
             except asyncio.CancelledError:
                 continue
 
-    async with kit(local("app", [stubborn]), limits={"wall_time_ms": 100}) as code_mode:
+    async with kit(local("app", [stubborn]), limits={"wall_time_ms": 400}) as code_mode:
         async with asyncio.timeout(5):
             result = await code_mode.run("await tools.app.stubborn({})")
         release.set()

@@ -114,7 +114,7 @@ async def test_calls_still_running_at_the_wall_limit_are_unfinished_and_queued_o
     result = await ends(
         "for (let i = 0; i < 3; i++) tools.app.hold({ i }); await tools.app.hold({ i: 3 })",
         provider,
-        limits={"wall_time_ms": 150, "max_concurrent_tool_calls": 2},
+        limits={"wall_time_ms": 500, "max_concurrent_tool_calls": 2},
     )
     assert result.error.code == "EXECUTION_TIMEOUT"
     assert [(row.status, row.code) for row in result.calls] == [
@@ -139,7 +139,7 @@ async def test_calls_nobody_awaited_are_waited_for_after_the_program_returned() 
 async def test_a_value_stands_even_if_a_call_nobody_awaited_never_ends() -> None:
     provider = app()
     provider.gate("hold")
-    result = await ends("tools.app.hold({}); return 'done'", provider, limits={"wall_time_ms": 150})
+    result = await ends("tools.app.hold({}); return 'done'", provider, limits={"wall_time_ms": 500})
     assert (result.ok, result.value, result.calls[0].status) == (True, "done", "unfinished")
     assert result.rerun is Rerun.UNKNOWN
 

@@ -47,8 +47,8 @@ CASES = [
     Case(
         Code.SANDBOX_EXCEPTION, "throw Object.assign(new ToolCallError('x'), { code: 'EXECUTION_CANCELLED', call: 1 })"
     ),
-    Case(Code.EXECUTION_TIMEOUT, "await tools.app.hold({})", {"wall_time_ms": 100}, held),
-    Case(Code.EXECUTION_TIMEOUT, "for (;;) {}", {"wall_time_ms": 100}),
+    Case(Code.EXECUTION_TIMEOUT, "await tools.app.hold({})", {"wall_time_ms": 400}, held),
+    Case(Code.EXECUTION_TIMEOUT, "for (;;) {}", {"wall_time_ms": 400}),
     Case(Code.COMPUTE_LIMIT_EXCEEDED, "for (;;) { try { for (;;) {} } finally { continue } }", {"compute_time_ms": 50}),
     Case(
         Code.MEMORY_LIMIT_EXCEEDED,
@@ -162,7 +162,7 @@ async def test_a_failed_call_can_be_caught_and_the_run_is_fine(case: Case) -> No
             "try { const k = []; for (;;) k.push('x'.repeat(9999) + k.length) } catch { return 1 }",
             {"memory_bytes": 8 << 20},
         ),
-        ("try { await tools.app.hold({}) } catch { return 'caught' }", {"wall_time_ms": 100}),
+        ("try { await tools.app.hold({}) } catch { return 'caught' }", {"wall_time_ms": 400}),
         ("for (;;) { try { await tools.app.echo({}) } catch {} }", {"wall_time_ms": 200}),
         ("try { await new Promise(() => {}) } catch { return 'caught' }", {}),
     ],

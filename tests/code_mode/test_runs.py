@@ -49,9 +49,9 @@ async def test_the_wire_form_of_a_success_is_whole() -> None:
     [
         ("throw new Error('x')", {}),
         ("await new Promise(() => {})", {}),
-        ("await tools.app.hold({})", {"wall_time_ms": 100}),
+        ("await tools.app.hold({})", {"wall_time_ms": 400}),
         ("for (;;) {}", {"compute_time_ms": 50}),
-        ("for (;;) {}", {"wall_time_ms": 100}),
+        ("for (;;) {}", {"wall_time_ms": 400}),
         ("return 1n", {}),
     ],
 )

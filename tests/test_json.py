@@ -1,0 +1,78 @@
+"""JSON at the borders: one set of rules for what crosses them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemodekit._json import ABSENT, canonical, digest, dumps, encode, loads, plain
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_every_value_survives_the_way_through_text_and_bytes(value: Any) -> None:
+    assert loads(dumps(value)) == value
+    assert loads(encode(value)) == value
+
+
+@given(st.dictionaries(st.text(), VALUES, min_size=2, max_size=5))
+def test_the_order_of_keys_does_not_matter_to_the_canonical_form(value: dict[str, Any]) -> None:
+    turned = dict(reversed(value.items()))
+    assert canonical(value) == canonical(turned)
+    assert digest(value) == digest(turned)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, [math.nan], {1, 2}, b"bytes", object()], ids=repr)
+def test_what_json_has_no_form_for_is_refused(value: Any) -> None:
+    for write in (dumps, encode, canonical):
+        with pytest.raises((TypeError, ValueError)):
+            write(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "-Infinity", "[NaN]", "", "{", "[1,]", "'a'", "1 2", "\ufeff1", b"\xff"], ids=repr
+)
+def test_what_is_not_json_is_not_read(text: str | bytes) -> None:
+    with pytest.raises(ValueError):
+        loads(text)
+
+
+def test_a_cycle_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(RecursionError):
+        dumps(value)
+
+
+def test_nesting_without_end_is_a_recursion_error_and_no_crash() -> None:
+    with pytest.raises(RecursionError):
+        loads("[" * 1_000_000)
+
+
+def test_a_lone_surrogate_is_escaped_and_other_text_is_not() -> None:
+    assert encode("\ud800") == b'"\\ud800"'
+    assert encode("é𝄞") == '"é𝄞"'.encode()
+
+
+def test_plain_makes_a_copy_of_lists_and_dicts() -> None:
+    value = {"a": (1, 2)}
+    assert plain(value) == {"a": [1, 2]}
+
+
+def test_absent_is_false_and_there_is_only_one() -> None:
+    assert not ABSENT
+    assert type(ABSENT)("absent") is ABSENT
+    assert repr(ABSENT) == "ABSENT"
