@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = ("mcp", "mcp_types", "wasmtime", "tree_sitter", "pydantic", "rich", "jsonschema_rs", "anyio", "asyncio")
 
 PROBE = f"""
@@ -42,3 +44,23 @@ def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("codemodekit: No such command 'nope'")
+
+
+CLOSING = """
+import os, sys
+for number in map(int, sys.argv[2].split()):
+    os.close(number)
+os.execv(sys.executable, [sys.executable, "-m", "codemodekit", *sys.argv[3:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams are closed there in another way")
+@pytest.mark.parametrize("closed", ["0", "1", "2", "0 1 2"])
+@pytest.mark.parametrize("arguments", [("tools",), ("serve",), ("--version",)], ids=lambda words: words[0])
+def test_streams_that_are_closed_from_the_start_are_empty_ones(
+    tmp_path: Path, closed: str, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "stream_tools.py").write_text("def hello() -> str:\n    return 'hello'\ntools = [hello]\n")
+    (tmp_path / "codemode.json").write_text('{"python": {"app": "stream_tools:tools"}, "policy": "allow-all"}')
+    done = process(tmp_path, "-c", CLOSING, "--", closed, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")

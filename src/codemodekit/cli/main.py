@@ -7,6 +7,7 @@ that command is asked for, so that `--help` and a mistyped word cost nothing.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import MutableMapping, Sequence
 from typing import Annotated, Any, Final, cast
@@ -105,6 +106,19 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
+def _open_closed_streams() -> None:
+    """Give every standard stream that was closed from the start an empty file: the numbers of closed ones go to
+    whatever is opened next, and what is printed there, or moved there, would end up in it."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 -- it stays
+
+
 def main() -> None:
     """The entry point of the installed command."""
+    _open_closed_streams()
     sys.exit(run(sys.argv[1:]))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final
 
 from rich.console import Console, Group
@@ -58,9 +59,17 @@ def _visible(text: str) -> str:
     return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
 
 
-def stray_prints_to_stderr() -> AbstractContextManager[object]:
-    """While code of others runs in this process: what it prints is not our answer."""
-    return redirect_stdout(sys.stderr)
+@contextmanager
+def stray_prints_to_stderr() -> Iterator[None]:
+    """While code of others runs in this process: what it prints is not our answer, nor what its children print."""
+    with redirect_stdout(sys.stderr):
+        kept = os.dup(1)
+        try:
+            os.dup2(2, 1)
+            yield
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 @contextmanager
