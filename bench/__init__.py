@@ -1,0 +1,1 @@
+"""Measures codemodekit beside FastMCP's code mode where the same work exists there: `python -m bench`."""

@@ -1,0 +1,32 @@
+"""All workloads, in the order in which they are measured and shown."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bench.workload import Workload
+from bench.workloads import (
+    catalogue,
+    catalogue_size,
+    concurrent_runs,
+    large_result,
+    parallel_calls,
+    sandbox_alone,
+    sequential_calls,
+    start,
+    trivial_run,
+)
+
+__all__ = ["WORKLOADS"]
+
+WORKLOADS: Final[tuple[Workload, ...]] = (
+    sandbox_alone.WORKLOAD,
+    trivial_run.WORKLOAD,
+    sequential_calls.WORKLOAD,
+    parallel_calls.WORKLOAD,
+    large_result.WORKLOAD,
+    concurrent_runs.WORKLOAD,
+    catalogue.WORKLOAD,
+    catalogue_size.WORKLOAD,
+    start.WORKLOAD,
+)
