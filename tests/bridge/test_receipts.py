@@ -191,6 +191,13 @@ async def test_a_flood_of_refused_calls_is_listed_in_part_and_counted() -> None:
     assert any("not listed" in note for note in result.notes)
 
 
+async def test_a_name_without_end_does_not_swell_the_receipt() -> None:
+    program = "const long = 'x'.repeat(1e5); await tools.app[long]({}).catch(() => 0); await tools[long].y({})"
+    result = await ends(program)
+    assert [row.code for row in result.calls] == ["TOOL_NOT_FOUND", "SOURCE_NOT_FOUND"]
+    assert len(str(result.to_wire())) < 10_000
+
+
 async def test_receipts_are_in_the_order_of_issue_whatever_the_order_of_ends() -> None:
     provider = app()
     gate = provider.gate("hold")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from codemodekit.bridge.receipts import CallReceipt, CallStatus
 from codemodekit.contracts import GuestCall
 
 __all__ = ["CallRow", "call_name"]
+
+
+_LONGEST_NAME: Final = 512
+"""Longest name of a source or tool that can exist."""
 
 
 class CallRow:
@@ -31,7 +36,7 @@ class CallRow:
     )
 
     def __init__(self, call: GuestCall) -> None:
-        self.call = call
+        self.call = _with_bounded_names(call)
         self.status = CallStatus.REJECTED
         self.read_only: bool | None = None
         self.may_write = True
@@ -58,6 +63,17 @@ class CallRow:
             dispatched=self.dispatched,
             may_write=self.may_write,
         )
+
+
+def _with_bounded_names(call: GuestCall) -> GuestCall:
+    # What a program calls a source or tool is copied into receipt, failure and events; nothing has so long a name.
+    if len(call.source) <= _LONGEST_NAME and len(call.tool) <= _LONGEST_NAME:
+        return call
+    return replace(call, source=_bounded(call.source), tool=_bounded(call.tool))
+
+
+def _bounded(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
 
 
 def call_name(number: int) -> str:

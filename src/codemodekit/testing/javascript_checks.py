@@ -185,6 +185,14 @@ async def lists_sources_and_tools(make: Callable[[], CodeSandbox]) -> None:
     expect_equal(value, wanted, "what a program sees of its tools")
 
 
+async def shows_names_in_texts(make: Callable[[], CodeSandbox]) -> None:
+    """A tool or a source in a text is its own name, and nothing is called for it."""
+    async with opened(make) as sandbox:
+        played = await play(sandbox, "return [`${tools}`, '' + tools.app, String(tools.app.echo)]", names=_names)
+    expect_equal(getattr(played.ending, "json", None), '["tools","tools.app","tools.app.echo"]', "the texts")
+    expect_equal(played.calls, (), "the calls made for them")
+
+
 async def reaches_every_name(make: Callable[[], CodeSandbox]) -> None:
     """Dots are a path, brackets take any name, `$call` takes any pair; a call without arguments sends `{}`."""
     body = """
@@ -535,6 +543,7 @@ JAVASCRIPT_CHECKS: Final[tuple[SandboxCheck, ...]] = (
     gives_each_run_its_own_world,
     suffers_no_poison,
     lists_sources_and_tools,
+    shows_names_in_texts,
     reaches_every_name,
     gives_all_calls_of_a_step_at_once,
     throws_tool_call_errors,

@@ -292,6 +292,9 @@
   };
   // `then` would make an awaited proxy hang, `toJSON` would make a printed one call a tool: neither is ever there.
   const hidden = (name) => typeof name !== 'string' || name === 'then' || name === 'toJSON';
+  // A tool or source put into a text shows its own name; the engine would otherwise call tools named toString and valueOf.
+  const { toPrimitive } = Symbol;
+  const lookUp = (name, shown, found) => (name === toPrimitive ? () => shown : hidden(name) ? undefined : found(name));
   const plain = (value) => ({ __proto__: null, value, writable: true, enumerable: true, configurable: true });
   const fixed = {
     __proto__: null,
@@ -313,7 +316,8 @@
   const toolHandler = {
     ...fixed,
     __proto__: null,
-    get: (target, name) => (hidden(name) ? undefined : toolAt(target.source, target.path + '.' + name)),
+    get: (target, name) => lookUp(name, 'tools.' + target.source + '.' + target.path,
+      (next) => toolAt(target.source, target.path + '.' + next)),
     apply: (target, _self, args) => call(target.source, target.path, args[0]),
     has: () => false,
     ownKeys: () => [],
@@ -333,7 +337,7 @@
     return (madeSources[source] = new ProxyOf({ __proto__: null }, {
       ...fixed,
       __proto__: null,
-      get: (_, name) => (hidden(name) ? undefined : toolAt(source, name)),
+      get: (_, name) => lookUp(name, 'tools.' + source, (tool) => toolAt(source, tool)),
       has: (_, name) => !hidden(name) && has(source, name),
       ownKeys: () => listed(namesOf(source)),
       getOwnPropertyDescriptor: (_, name) =>
@@ -344,7 +348,7 @@
   const tools = new ProxyOf({ __proto__: null }, {
     ...fixed,
     __proto__: null,
-    get: (_, name) => (hidden(name) ? undefined : name === '$call' ? $call : sourceAt(name)),
+    get: (_, name) => lookUp(name, 'tools', (source) => (source === '$call' ? $call : sourceAt(source))),
     has: (_, name) => !hidden(name) && has(undefined, name),
     ownKeys: () => listed(namesOf(undefined)),
     getOwnPropertyDescriptor: (_, name) =>
