@@ -13,7 +13,7 @@ help:
 	@echo "make demo    install what the demo needs and show Code Mode at work"
 	@echo "make test    the whole check: lint, types, import fence, tests"
 	@echo "make check   the same without the slow tests"
-	@echo "make bench   measure, beside FastMCP's code mode where the same work exists there"
+	@echo "make bench   measure, beside FastMCP's code mode where the same work exists there (ARGS=--quick)"
 	@echo "make guest   build the sandbox's WebAssembly guest (about a minute, once)"
 	@echo "make docs    check the documentation"
 	@echo "make clean   remove what was made"
@@ -45,7 +45,7 @@ fence: $(VENV)/.test
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/.bench
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench $(ARGS)
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m pytest tests/docs
