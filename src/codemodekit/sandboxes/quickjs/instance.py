@@ -92,6 +92,11 @@ class Linked:
         """Answer the next guest's questions for names from here."""
         self._names = names
 
+    def close(self) -> None:
+        """Let go of the engine: the binding's table of host functions holds us until the imports are gone."""
+        with _linking:
+            self.ready.close()
+
     def _imports(self) -> wasmtime.Linker:
         # None of these may raise: the binding keeps a raised exception in one place for all threads.
         linker = wasmtime.Linker(self.engine)
@@ -158,6 +163,7 @@ class Instance:
     """A live guest. Every method but `logs` runs on the worker's thread; after an end only `logs` and `close` do."""
 
     __slots__ = (
+        "_base",
         "_context",
         "_linked",
         "_mailbox",
@@ -178,6 +184,7 @@ class Instance:
         self._context = self._store._context()
         raw = linked.ready.instantiate(self._store)._instance
         self._memory = self._export(raw, b"memory").memory
+        self._base = _memory_data(self._context, ctypes.byref(self._memory))
         self._mailbox = self._export(raw, b"mailbox").func
         self._start = self._export(raw, b"start").func
         self._step = self._export(raw, b"step").func
@@ -230,7 +237,7 @@ class Instance:
             at = self._run(self._mailbox, len(message)) & 0xFFFFFFFF
             if at == 0:
                 raise Interrupted(GuestError(kind="memory"))
-        ctypes.memmove(_memory_data(self._context, ctypes.byref(self._memory)) + at, message, len(message))
+        ctypes.memmove(self._base + at, message, len(message))
 
     def _enter(self, function: Any, most: int, argument: int = 0) -> str:
         packed = self._run(function, argument)
@@ -262,7 +269,7 @@ class Instance:
     def _read(self, at: int, size: int) -> bytes:
         if at + size > _memory_size(self._context, ctypes.byref(self._memory)):
             return b""
-        return ctypes.string_at(_memory_data(self._context, ctypes.byref(self._memory)) + at, size)
+        return ctypes.string_at(self._base + at, size)
 
     def _state(self) -> tuple[int, ...]:
         return _STATE.unpack(self._read(self._linked.state, _STATE.size))

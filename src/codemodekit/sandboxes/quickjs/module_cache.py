@@ -18,19 +18,15 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import platformdirs
 import wasmtime
 
 from codemodekit.errors import SandboxError
+from codemodekit.sandboxes.quickjs.engine import SETTINGS, new_engine
 
-__all__ = ["MAX_WASM_STACK", "GuestModule", "cache_folder", "guest_bytes", "guest_facts", "load", "new_engine"]
-
-MAX_WASM_STACK: Final = 2 << 20
-"""Native stack of a guest; more makes the engine abort the process."""
-
-_SETTINGS: Final = f"epoch cow nothreads stack={MAX_WASM_STACK}"
+__all__ = ["GuestModule", "cache_folder", "guest_bytes", "guest_facts", "load"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +65,6 @@ def guest_facts() -> dict[str, Any]:
     return facts
 
 
-def new_engine() -> wasmtime.Engine:
-    config = wasmtime.Config()
-    config.epoch_interruption = True
-    config.wasm_threads = False
-    config.memory_init_cow = True
-    config.max_wasm_stack = MAX_WASM_STACK
-    return wasmtime.Engine(config)
-
-
 def load(wasm: bytes) -> GuestModule:
     """The guest on an engine of its own, from the cache where it can be trusted."""
     engine = new_engine()
@@ -99,7 +86,7 @@ def cache_folder() -> Path:
 
 
 def _path(wasm: bytes) -> Path | None:
-    parts = (hashlib.sha256(wasm).hexdigest(), version("wasmtime"), sys.platform, platform.machine(), _SETTINGS, _cpu())
+    parts = (hashlib.sha256(wasm).hexdigest(), version("wasmtime"), sys.platform, platform.machine(), SETTINGS, _cpu())
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32] + ".cwasm"
     try:
         return _own(cache_folder()) / name

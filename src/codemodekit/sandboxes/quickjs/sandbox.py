@@ -17,6 +17,7 @@ import wasmtime
 from codemodekit.contracts import Answer, Calls, Guest, GuestError, Launch, LogEntry, Program, Step, Threw
 from codemodekit.errors import ClosedError, ConfigurationError, SandboxError
 from codemodekit.sandboxes.quickjs import module_cache
+from codemodekit.sandboxes.quickjs.engine import GUESTS_PER_ENGINE
 from codemodekit.sandboxes.quickjs.instance import Instance, Interrupted
 from codemodekit.sandboxes.quickjs.texts import read_step
 from codemodekit.sandboxes.quickjs.worker import Delivery, Signal, Watch, Worker
@@ -38,6 +39,7 @@ class QuickJsSandbox:
 
     Args:
         workers: threads at most; each runs one step at a time. None: eight, or two a processor where that is more.
+            A worker holds up to 64 programs that wait for tools; beyond that a launch waits for room.
 
     Raises:
         ConfigurationError: not a positive number of workers.
@@ -51,7 +53,8 @@ class QuickJsSandbox:
         self._workers: list[Worker] = []
         self._watch = Watch()
         self._delivery: tuple[asyncio.AbstractEventLoop, Delivery] | None = None
-        self._opening: asyncio.Lock = asyncio.Lock()
+        self._opening = asyncio.Lock()
+        self._room = asyncio.Semaphore(self._most * GUESTS_PER_ENGINE)
         self._guests: set[QuickJsGuest] = set()
         self._closed = False
 
@@ -59,7 +62,13 @@ class QuickJsSandbox:
         """A fresh guest; the first step starts the program. See `contracts.CodeSandbox`."""
         if self._closed:
             raise ClosedError("the sandbox has been closed")
-        guest = QuickJsGuest(self, await self._worker(), self._deliver(), program, launch)
+        await self._room.acquire()
+        try:
+            worker = await self._worker()
+        except BaseException:
+            self._room.release()
+            raise
+        guest = QuickJsGuest(self, worker, self._deliver(), program, launch)
         self._guests.add(guest)
         return guest
 
@@ -107,8 +116,9 @@ class QuickJsSandbox:
         return len(self._guests) < 2
 
     def forget(self, guest: QuickJsGuest) -> None:
-        """The guest has ended."""
+        """The guest has ended and been freed, or will be before another can be on its worker."""
         self._guests.discard(guest)
+        self._room.release()
 
 
 class QuickJsGuest:

@@ -151,6 +151,7 @@ class Worker:
         while (guest := self._inbox.take()) is not None:
             guest.run(self)
         self._inbox.close()
+        self.linked.close()
 
     def enter(self, guest: Running, arm: Callable[[], None]) -> None:
         """`guest` is about to run engine code; from here on `interrupt` reaches it."""

@@ -1,0 +1,106 @@
+"""Guests that wait for tools: many on one worker, and no more than it has room for."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import wasmtime
+
+from codemodekit.contracts import Answer, Calls, Guest, Launch, Program, Returned
+from codemodekit.limits import ExecutionLimits
+from codemodekit.sandboxes.quickjs import QuickJsSandbox, engine, sandbox
+
+pytestmark = pytest.mark.anyio
+
+LAUNCH = Launch(limits=ExecutionLimits())
+
+
+def program(body: str) -> Program:
+    javascript = f"(async function () {{\n{body}\n}})"
+    return Program(source=body, javascript=javascript, locate=lambda _line, _column: None)
+
+
+async def waiting(box: QuickJsSandbox, number: int) -> Guest:
+    guest = await box.launch(program(f"return [{number}, await tools.a.b({{}})]"), LAUNCH)
+    assert isinstance(await guest.step([]), Calls)
+    return guest
+
+
+async def test_one_worker_holds_as_many_guests_as_it_says() -> None:
+    box = QuickJsSandbox(workers=1)
+    try:
+        guests = [await waiting(box, number) for number in range(sandbox.GUESTS_PER_ENGINE)]
+        for number, guest in enumerate(guests):
+            step = await guest.step([Answer(1, True, b"true")])
+            assert isinstance(step, Returned)
+            assert step.json == f"[{number},true]"
+            await guest.close()
+    finally:
+        await box.aclose()
+
+
+async def test_a_launch_beyond_the_room_waits_until_a_guest_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "GUESTS_PER_ENGINE", 2)
+    box = QuickJsSandbox(workers=1)
+    try:
+        first, second = await waiting(box, 1), await waiting(box, 2)
+        third = asyncio.create_task(waiting(box, 3))
+        done, _ = await asyncio.wait([third], timeout=0.2)
+        assert not done
+        await first.close()
+        guest = await asyncio.wait_for(third, 5)
+        step = await guest.step([Answer(1, True, b"null")])
+        assert isinstance(step, Returned)
+        assert step.json == "[3,null]"
+        await guest.close()
+        await second.close()
+    finally:
+        await box.aclose()
+
+
+async def test_a_guest_that_was_given_up_leaves_its_room_clean_to_the_next() -> None:
+    box = QuickJsSandbox(workers=1)
+    try:
+        for _ in range(600):
+            guest = await box.launch(program("globalThis.left = 'behind'; await tools.a.b({})"), LAUNCH)
+            assert isinstance(await guest.step([]), Calls)
+            await guest.close()
+        last = await box.launch(program("return typeof globalThis.left"), LAUNCH)
+        assert await last.step([]) == Returned('"undefined"')
+        await last.close()
+    finally:
+        await box.aclose()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what the process holds from /proc")
+async def test_a_closed_sandbox_gives_back_threads_files_and_addresses() -> None:
+    def held() -> tuple[int, int, int]:
+        fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
+        gibibytes = int(fields["VmSize"].split()[0]) >> 20
+        threads = sum(thread.name.startswith("codemodekit") for thread in threading.enumerate())
+        return threads, len(list(Path("/proc/self/fd").iterdir())), gibibytes // 64
+
+    async def used() -> None:
+        box = QuickJsSandbox(workers=2)
+        guests = [await waiting(box, number) for number in range(4)]
+        await guests[0].close()
+        await box.aclose()
+
+    await used()
+    gc.collect()
+    before = held()
+    for _ in range(3):
+        await used()
+    gc.collect()
+    assert held() <= before
+
+
+def test_without_address_space_for_all_memories_an_engine_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_ADDRESSES_PER_GUEST", 1 << 50)
+    module = wasmtime.Module(engine.new_engine(), b"\x00asm\x01\x00\x00\x00")
+    assert list(module.exports) == []
