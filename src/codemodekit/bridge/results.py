@@ -40,8 +40,9 @@ def bound_result(tool: CatalogTool, result: ToolResult, most: int) -> bytes:
     Raises:
         CallRefused: it is no JSON, nested too deeply, or larger than `most` bytes.
     """
-    if not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in result.content):
-        raise _unusable(tool, "a content block has no type")
+    for block in result.content:
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            raise _unusable(tool, "a content block has no type")
     try:
         answer = encode(result.to_wire())
     except (TypeError, ValueError, RecursionError) as error:

@@ -241,7 +241,8 @@ class BridgeRun:
                 tool = await self._admit_late(row)
             if self._listener is not None:
                 self._listener.queued(call_name(row.call.id), row.call.source, row.call.tool)
-            await self._turns.take(row)
+            if not self._turns.take(row):
+                await self._turns.wait(row)
             answer = await self._dispatch(row, tool)
             if not row.settled:
                 self._end(row, CallStatus.COMPLETED, None)

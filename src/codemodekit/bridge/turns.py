@@ -21,15 +21,19 @@ class Turns:
         self._active = 0
         self._waiting: deque[tuple[asyncio.Future[None], CallRow]] = deque()
 
-    async def take(self, row: CallRow) -> None:
-        """Return when it is this call's turn."""
+    def take(self, row: CallRow) -> bool:
+        """Whether it is this call's turn at once; if not, it has to wait for it."""
         if self._active >= self._most:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append((turn, row))
-            await turn
-        else:
-            self._active += 1
-            row.has_turn = True
+            return False
+        self._active += 1
+        row.has_turn = True
+        return True
+
+    async def wait(self, row: CallRow) -> None:
+        """Return when it is this call's turn."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((turn, row))
+        await turn
 
     def give_back(self, row: CallRow) -> None:
         """The call has ended, or has been given up; twice is fine."""
