@@ -12,6 +12,8 @@ import pytest
 from codemodekit.cli.demonstration.repository import make_repository
 from npm_packages import installed
 
+from .serving import BIN
+
 _EVERYTHING: Final = "@modelcontextprotocol/server-everything"
 _EVERYTHING_VERSION: Final = "2026.8.31"
 
@@ -38,9 +40,10 @@ def everything() -> dict[str, Any]:
 def python_servers(repository: Path) -> dict[str, Any]:
     """Config entries for the git and the time server."""
     pytest.importorskip("mcp_server_git", reason="the extra 'demo' is not installed")
+    git, time = (str(BIN / name) for name in ("mcp-server-git", "mcp-server-time"))
     return {
-        "git": {"command": "mcp-server-git", "args": ["--repository", str(repository)], "cwd": str(repository)},
-        "time": {"command": "mcp-server-time", "args": ["--local-timezone", "UTC"]},
+        "git": {"command": git, "args": ["--repository", str(repository)], "cwd": str(repository)},
+        "time": {"command": time, "args": ["--local-timezone", "UTC"]},
     }
 
 

@@ -72,7 +72,6 @@ def ill(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [("serve",), ("run", "greet.ts"), ("tools",)], ids=lambda words: words[0])
 @pytest.mark.parametrize(
     ("config", "words"),
     [
@@ -86,13 +85,10 @@ def ill(tmp_path: Path) -> Path:
     ],
     ids=["json", "unknown key", "unknown server key", "missing key", "limit", "not text", "absent"],
 )
-def test_a_config_that_cannot_be_used_is_one_line_and_exit_2(
-    tmp_path: Path, command: tuple[str, ...], config: Any, words: str
-) -> None:
-    (tmp_path / "greet.ts").write_text(GREET)
+def test_a_config_that_cannot_be_used_is_one_line_and_exit_2(tmp_path: Path, config: Any, words: str) -> None:
     if config is not None:
         write(tmp_path / "codemode.json", config)
-    code, out, err = codemodekit(tmp_path, *command, "--config", "codemode.json")
+    code, out, err = codemodekit(tmp_path, "serve", "--config", "codemode.json")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert words in err
 
