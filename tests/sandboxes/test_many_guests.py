@@ -104,3 +104,13 @@ def test_without_address_space_for_all_memories_an_engine_still_runs(monkeypatch
     monkeypatch.setattr(engine, "_ADDRESSES_PER_GUEST", 1 << 50)
     module = wasmtime.Module(engine.new_engine(), b"\x00asm\x01\x00\x00\x00")
     assert list(module.exports) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the process's mappings in /proc")
+def test_many_engines_take_few_of_the_mappings_a_process_may_have() -> None:
+    def mappings() -> int:
+        return len(Path("/proc/self/maps").read_text(encoding="utf-8").splitlines())
+
+    before = mappings()
+    engines = [engine.new_engine() for _ in range(4)]
+    assert mappings() - before < 100 * len(engines)

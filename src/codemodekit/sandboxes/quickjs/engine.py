@@ -73,6 +73,8 @@ def _keeping_memories(config: wasmtime.Config) -> wasmtime.Config:
         ("total_core_instances", GUESTS_PER_ENGINE),
         ("total_memories", GUESTS_PER_ENGINE),
         ("total_tables", GUESTS_PER_ENGINE),
+        ("total_stacks", 0),  # as it is a thousand, of two mappings each, and a process has some 65,000
+        ("total_gc_heaps", 0),
         ("max_memory_size", 1 << 32),
         ("linear_memory_keep_resident", _KEPT_BYTES),
         ("table_keep_resident", 1 << 16),
