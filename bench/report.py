@@ -1,4 +1,7 @@
-"""Samples in, a report out: middles and bounds over the rounds, ratios, and which targets are reached. Values only."""
+"""Samples in, a report out: middles and bounds over the rounds, ratios, and which targets are reached. Values only.
+
+Two figures are compared round by round, and the middle of those ratios counts: what slowed a round slowed both.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class Row:
     ours: Spread | None
     peer: Spread | None
     ratio: float | None
-    """How many times better our median is than the peer's; below 1 it is worse."""
+    """How many times better ours is than the peer's, the middle over the rounds; below 1 it is worse."""
     verdicts: tuple[Verdict, ...]
     """Of the targets that can be judged."""
 
@@ -58,35 +61,39 @@ def _spread(samples: Sequence[float]) -> Spread | None:
 
 def _row(figure: Figure, ours: Mapping[str, Spread | None], peer: Spread | None) -> Row:
     mine = ours[figure.name]
-    verdicts = () if mine is None else tuple(_judged(figure, mine.median, ours, peer))
+    verdicts = () if mine is None else tuple(_judged(figure, mine, ours, peer))
     return Row(
         figure=figure,
         ours=mine,
         peer=peer,
-        ratio=_times_better(figure, mine.median, peer.median) if mine and peer else None,
+        ratio=_round_by_round(figure, mine, peer) if mine and peer else None,
         verdicts=verdicts,
     )
 
 
-def _judged(figure: Figure, mine: float, ours: Mapping[str, Spread | None], peer: Spread | None) -> list[Verdict]:
+def _judged(figure: Figure, mine: Spread, ours: Mapping[str, Spread | None], peer: Spread | None) -> list[Verdict]:
     verdicts = (_verdict(figure, target, mine, ours, peer) for target in figure.targets)
     return [verdict for verdict in verdicts if verdict is not None]
 
 
 def _verdict(
-    figure: Figure, target: Target, mine: float, ours: Mapping[str, Spread | None], peer: Spread | None
+    figure: Figure, target: Target, mine: Spread, ours: Mapping[str, Spread | None], peer: Spread | None
 ) -> Verdict | None:
     match target:
         case Bound(value, is_aim):
             sign = "≥" if figure.more_is_better else "≤"
             text = f"{'aim ' if is_aim else ''}{sign} {number(value)} {figure.unit}"
-            return Verdict(text, _times_better(figure, mine, value) >= 1, is_aim)
+            return Verdict(text, _times_better(figure, mine.median, value) >= 1, is_aim)
         case AtLeastPeer():
-            return Verdict("≥ peer", _times_better(figure, mine, peer.median) >= 1) if peer else None
+            return Verdict("≥ peer", _round_by_round(figure, mine, peer) >= 1) if peer else None
         case AsFast(other, what, tolerance):
             base = ours.get(other)
-            text = f"as {what} ± {tolerance:.0%}"
-            return Verdict(text, _times_better(figure, mine, base.median) >= 1 / (1 + tolerance)) if base else None
+            text = f"≤ {tolerance:.0%} worse than {what}"
+            return Verdict(text, _round_by_round(figure, mine, base) >= 1 / (1 + tolerance)) if base else None
+
+
+def _round_by_round(figure: Figure, one: Spread, other: Spread) -> float:
+    return median(_times_better(figure, *pair) for pair in zip(one.samples, other.samples, strict=True))
 
 
 def _times_better(figure: Figure, one: float, other: float) -> float:

@@ -15,7 +15,7 @@ __all__ = ["Results", "print_table"]
 
 Results = Sequence[tuple[Measured, Sequence[Row]]]
 
-_COLUMNS = (("figure", 36, "left"), ("median", 15, "right"), ("min … max", 17, "right"), ("peer's median", 15, "right"))
+_COLUMNS = (("figure", 38, "left"), ("median", 15, "right"), ("min … max", 17, "right"), ("peer's median", 15, "right"))
 _TARGETS_WIDTH = 30
 
 
@@ -65,7 +65,7 @@ def _targets(verdicts: Sequence[Verdict]) -> Text:
 def _print_summary(console: Console, results: Results, has_peer: bool) -> None:
     verdicts = [verdict for _, rows in results for row in rows for verdict in row.verdicts if not verdict.is_aim]
     reached = sum(verdict.is_reached for verdict in verdicts)
-    console.print(f"\n{reached} of {len(verdicts)} targets reached, judged by the median over the rounds.")
+    console.print(f"\n{reached} of {len(verdicts)} targets reached, judged by medians over the rounds.")
     if not has_peer:
         console.print("The peer was left out; it comes with the extra 'bench'.")
     for measured, _ in results:

@@ -70,7 +70,7 @@ class Sizes:
         return self.with_repetitions(runs=5, seconds=1.0)
 
 
-FULL = Sizes(rounds=9, runs=300, seconds=1.0)
+FULL = Sizes(rounds=7, runs=300, seconds=1.0)
 QUICK = Sizes(rounds=3, runs=100, seconds=0.5)
 TINY = Sizes(
     rounds=1, runs=3, seconds=0.5, calls=5, batches=2, width=3, result_bytes=4_096, concurrent=3,
@@ -96,12 +96,12 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class AtLeastPeer:
-    """The median is no worse than the peer's in the same rounds."""
+    """No worse than the peer in the same rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsFast:
-    """The median is no worse than that of another figure, within a tolerance for noise."""
+    """No worse than another figure in the same rounds, within a tolerance for noise."""
 
     figure: str
     what: str

@@ -40,7 +40,7 @@ _ENDS = [sys.executable, "-c", "raise SystemExit(3)"]
 _MOODS = {
     "silent": "1 upstream that never answers",
     "real": "2 real upstreams (git, time)",
-    "broken": "5 upstreams: dead, missing, refusing, 2 that never answer",
+    "broken": "5 dead, missing or silent upstreams",
 }
 
 
