@@ -122,6 +122,28 @@ async def test_servers_and_what_they_started_end_with_us_even_if_they_will_not(
         await gone(children)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_command_that_is_interrupted_ends_the_servers_it_started(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    lasting = raw_server(
+        {"stubborn": str(tmp_path / "pids"), "pages": {"": {"tools": [{"name": "never", "inputSchema": {}}]}}}
+    )
+    write(tmp_path / "codemode.json", {"mcpServers": {"lasting": lasting}, "policy": "allow-all"})
+    with subprocess.Popen(  # noqa: ASYNC220 -- nothing else runs in this loop
+        [sys.executable, "-m", "codemodekit", "run", "-", "--json"], cwd=tmp_path, stdin=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"await tools.lasting.never({})")
+        process.stdin.close()
+        with anyio.fail_after(10):
+            while len(started := written_pids(tmp_path / "pids")) < 2:  # noqa: ASYNC110 -- another process writes them
+                await anyio.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(timeout=GONE_WITHIN_S) == 1
+        await gone(started)
+
+
 @pytest.mark.parametrize("end", [close_input, terminate])
 async def test_a_function_that_never_returns_does_not_keep_the_server(tmp_path: Path, end: End) -> None:
     (tmp_path / "hanging_tools.py").write_text(TOOLS)

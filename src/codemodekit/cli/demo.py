@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,18 +9,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
-import typer
 
 from codemodekit._json import dumps
 from codemodekit.cli.demonstration.play import Listener, Performance, Report, play
 from codemodekit.cli.demonstration.programs import Act
 from codemodekit.cli.demonstration.stage import Stage, survey
+from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson
 from codemodekit.cli.output import console, highlighted, print_json, table, waiting
 from codemodekit.cli.results import show_result
 from codemodekit.cli.tokens import show_costs
 from codemodekit.errors import CodeModeKitError
-from codemodekit.servers.signals import on_signal
 
 __all__ = ["HELP", "command"]
 
@@ -38,7 +36,7 @@ def command(as_json: AsJson = False) -> int:
     teller = _Teller(silent=as_json)
     for note in stage.notes:
         teller.line(note)
-    report = anyio.run(_show, stage, teller)
+    report = run_interruptible(_show, stage, teller)
     if as_json:
         print_json(report.to_wire())
     else:
@@ -47,23 +45,15 @@ def command(as_json: AsJson = False) -> int:
 
 
 async def _show(stage: Stage, teller: _Teller) -> Report:
-    """Raises:
-    CodeModeKitError: it cannot be shown, or takes too long.
-    Abort: a signal asked for the end.
+    """All of it, in a folder that is gone afterwards.
+
+    Raises:
+        CodeModeKitError: it cannot be shown, or takes too long.
     """
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        loop.call_soon_threadsafe(scope.cancel)
-
     with tempfile.TemporaryDirectory(prefix="codemodekit-demo-") as folder:
-        with anyio.move_on_after(_LONGEST_S) as scope:
-            # a scope of ours, because only its cancellation is sure to let the closing of processes come to its end
-            with on_signal(stop):
-                return await play(stage, Path(folder), teller)
-    if anyio.current_time() >= scope.deadline:
-        raise CodeModeKitError(f"the demo took more than {_LONGEST_S:g} seconds; the last step: {teller.last_step}")
-    raise typer.Abort
+        with anyio.move_on_after(_LONGEST_S):
+            return await play(stage, Path(folder), teller)
+    raise CodeModeKitError(f"the demo took more than {_LONGEST_S:g} seconds; the last step: {teller.last_step}")
 
 
 class _Teller(Listener):

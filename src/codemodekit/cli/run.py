@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import anyio
 import typer
 
 from codemodekit._json import loads
+from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
 from codemodekit.cli.output import console, print_json, stray_prints_to_stderr, waiting
 from codemodekit.cli.results import show_error, show_result
@@ -47,7 +47,7 @@ def command(
     code_mode = build_code_mode(chosen, policy_override=chosen_policy(policy, chosen), base_limits=ExecutionLimits())
     program = _program(file)
     with stray_prints_to_stderr():
-        result = anyio.run(_run, code_mode, program, value)
+        result = run_interruptible(_run, code_mode, program, value)
     if as_json:
         print_json(result)
     else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 from typing import Annotated, Any, Final
 
-import anyio
 import typer
 
 from codemodekit.cli.connected import connected
+from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
 from codemodekit.cli.output import console, highlighted, print_json, table
 from codemodekit.servers.config import Config
@@ -38,7 +38,7 @@ def command(
     chosen = require_sources(chosen_config(config, mcp_config))
     if not 1 <= len(query) <= 256:
         raise typer.BadParameter("1 to 256 characters are needed", param_hint="QUERY")
-    found = anyio.run(_search, chosen, query, source, detail, limit, cursor)
+    found = run_interruptible(_search, chosen, query, source, detail, limit, cursor)
     if as_json:
         print_json(found)
     else:

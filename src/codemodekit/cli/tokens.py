@@ -8,11 +8,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-import anyio
-
 from codemodekit._json import dumps
 from codemodekit.catalog.snapshot import CatalogTool
 from codemodekit.cli.connected import connected
+from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.mcp_adapter.definitions import surface_tools
@@ -48,7 +47,7 @@ def token_counter() -> Counter:
 
 def command(config: ConfigFile = None, mcp_config: McpConfigFile = None, as_json: AsJson = False) -> int:
     chosen = require_sources(chosen_config(config, mcp_config))
-    costs = anyio.run(token_costs, chosen)
+    costs = run_interruptible(token_costs, chosen)
     if as_json:
         print_json(costs)
     else:

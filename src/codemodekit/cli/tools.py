@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-import anyio
 import typer
 
 from codemodekit.catalog.snapshot import CatalogTool
 from codemodekit.cli.connected import connected
+from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.code_mode import CodeMode
@@ -29,7 +29,7 @@ def command(
     names = [each.name for each in chosen.sources]
     if source is not None and source not in names:
         raise ConfigError(f"there is no source {source!r}; configured: {', '.join(names)}")
-    listed = anyio.run(_list, chosen, source)
+    listed = run_interruptible(_list, chosen, source)
     if as_json:
         print_json(listed)
     else:
