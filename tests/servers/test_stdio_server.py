@@ -36,6 +36,18 @@ with open(sys.argv[1], "w") as told:
     sys.stdin.read()
 """
 
+STUBBORN = """
+import signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open(sys.argv[1], "w") as told:
+    told.write("started")
+    told.flush()
+    sys.stdin.read()
+    told.write("ending")
+    told.flush()
+    signal.pause()
+"""
+
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -172,6 +184,39 @@ def test_a_silent_upstream_delays_nothing_and_is_ended_with_the_server(
                 process.send_signal(how)
             assert alive.read() == ""  # the child has let go of its end
         assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize(("first", "second"), [("SIGHUP", None), ("SIGINT", "SIGTERM")])
+def test_signals_leave_no_upstream_behind_that_will_not_go(tmp_path: Path, first: str, second: str | None) -> None:
+    os.mkfifo(tmp_path / "alive")
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    write_config(tmp_path, {"stubborn": {"command": sys.executable, "args": ["stubborn.py", "alive"], "cwd": "."}})
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        assert receive(process)["id"] == 1
+        with (tmp_path / "alive").open() as alive:
+            assert alive.read(len("started")) == "started"
+            process.send_signal(getattr(signal, first))
+            assert alive.read(len("ending")) == "ending"
+            if second is not None:
+                process.send_signal(getattr(signal, second))
+            assert process.wait(timeout=10) == 0
+            assert alive.read() == ""  # the child has let go of its end
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs a signal that Windows has not")
+def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    with serving(tmp_path, "-c", ignoring, sys.executable, "-m", "codemodekit", "serve") as process:
+        send(process, INITIALIZE)
+        assert receive(process)["id"] == 1
+        process.send_signal(signal.SIGHUP)
+        send(process, {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        assert receive(process)["id"] == 2
 
 
 def test_a_code_mode_that_cannot_be_made_ends_the_server_with_its_error(tmp_path: Path) -> None:
