@@ -300,6 +300,8 @@ class Calls:
     """The guest waits. No calls here and none running means that it waits for something nobody can settle."""
 
     calls: tuple[GuestCall, ...]
+    unhandled: tuple[GuestError, ...] = ()
+    """Rejections nobody has handled so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -362,3 +362,80 @@ async def test_runs_draw_different_random_numbers() -> None:
     async with kit() as code_mode:
         results = [await code_mode.run("return Math.random()") for _ in range(20)]
     assert len({result.value for result in results}) == 20
+
+
+# --- tools that do what tools ought not to ----------------------------------------------------------------------------
+
+
+class Odd(BaseException):
+    """What a test framework raises, say: an exception that is no Exception."""
+
+
+@pytest.mark.parametrize("body", ["await tools.app.odd()", "await Promise.all([tools.app.odd(), tools.app.odd()])"])
+async def test_a_tool_that_raises_what_is_no_exception_fails_at_once(body: str) -> None:
+    async def odd() -> None:
+        raise Odd
+
+    async with kit(local("app", [odd])) as code_mode:
+        result = await code_mode.run(body)
+    assert result.error is not None
+    assert result.error.code == "TOOL_EXECUTION_FAILED"
+
+
+async def test_a_tool_that_cancels_its_own_task_does_not_cancel_the_run() -> None:
+    async def cancels() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return 1
+
+    async with kit(local("app", [cancels])) as code_mode:
+        result = await code_mode.run("await tools.app.cancels(); return (await tools.app.cancels()).structuredContent")
+    assert (result.ok, result.value) == (True, 1)
+
+
+async def test_a_tool_that_swallows_the_end_of_its_run_leaves_no_task_behind() -> None:
+    async def swallows() -> int:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            return 1
+        raise AssertionError("unreachable: nobody settles the future")
+
+    async with kit(local("app", [swallows]), limits={"wall_time_ms": 200}) as code_mode:
+        before = asyncio.all_tasks()
+        result = await code_mode.run("await tools.app.swallows()")
+        assert asyncio.all_tasks() == before
+    assert result.error is not None
+    assert result.error.code == "EXECUTION_TIMEOUT"
+
+
+@pytest.mark.parametrize("limits", [{}, {"wall_time_ms": 400}])
+async def test_a_failure_nobody_handled_is_told_when_the_program_never_comes_to_an_end(limits: dict[str, int]) -> None:
+    provider = app()
+    provider.gate("hold")
+    waits = "await tools.app.hold({})" if limits else "await new Promise(() => {})"
+    async with kit(provider, limits=limits) as code_mode:
+        result = await code_mode.run(f"tools.app.echo({{}}).then(() => nothing.here); {waits}")
+    assert result.error is not None
+    assert [note for note in result.notes if "nothing is not defined" in note or "'nothing'" in note]
+
+
+async def test_tens_of_thousands_of_calls_in_one_step_leave_turns_to_others_and_short_notes() -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with kit(app()) as code_mode:
+        await code_mode.run("return 1")
+        beside = asyncio.create_task(others())
+        result = await code_mode.run("for (let i = 0; i < 20000; i++) tools.app.echo({ i }); return 1")
+        beside.cancel()
+    assert result.value == 1
+    assert turns > 200
+    assert len(result.notes) < 20
+    assert any("more calls nobody awaited failed" in note for note in result.notes)

@@ -20,6 +20,9 @@ Approver: TypeAlias = Callable[[PolicyRequest, str | None], Awaitable[Decision]]
 
 POLICY_SECONDS: Final = 10.0
 
+_NOT_AN_ANSWER: Final = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
+"""What ends the asking from outside; everything else a policy raises, an Exception or not, denies."""
+
 
 class Decisions:
     """The policy of a host, and who answers when it asks."""
@@ -51,7 +54,9 @@ class Decisions:
                 return await self._policy(request)
         except TimeoutError as error:
             raise _denied(request, "the policy gave no answer in time") from error
-        except Exception as error:
+        except _NOT_AN_ANSWER:
+            raise
+        except BaseException as error:
             raise _denied(request, "the policy failed, and what it does not allow is denied") from error
 
     async def _ask_approver(self, request: PolicyRequest, ask: Ask) -> Any:
@@ -59,7 +64,9 @@ class Decisions:
             raise _denied(request, ask.reason or "it needs an approval, and this host has nobody to give it")
         try:
             return await self._approver(request, ask.reason)
-        except Exception as error:
+        except _NOT_AN_ANSWER:
+            raise
+        except BaseException as error:
             raise _denied(request, "the approver failed, and what it does not allow is denied") from error
 
 

@@ -135,6 +135,19 @@ class BridgeRun:
             row.task = asyncio.current_task()
             row.carried = True
             await self._carry(row, tool)
+            await self._shake_off_cancelling()
+
+    async def _shake_off_cancelling(self) -> None:
+        """A tool may swallow a cancelling, or leave one of its own behind: the caller's next wait would end by it."""
+        task = asyncio.current_task()
+        assert task is not None
+        while task.cancelling() and not self._closed:
+            task.uncancel()
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                if self._closed:
+                    raise
 
     def _row(self, call: GuestCall) -> CallRow:
         row = CallRow(call)
@@ -256,7 +269,9 @@ class BridgeRun:
                 row.task.uncancel()  # type: ignore[union-attr] # a row that runs has its task
             else:  # the tool did that to itself
                 self._refuse(row, translate(RuntimeError("cancelled itself"), row.call.source, row.call.tool))
-        except Exception as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # also what is no Exception: an unanswered call would hold the run
             failure = translate(error, row.call.source, row.call.tool)
             failure.__cause__ = error
             self._refuse(row, failure)

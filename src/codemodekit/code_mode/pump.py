@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from codemodekit.bridge.run import BridgeRun
-from codemodekit.contracts import Answer, Calls, Guest, Returned, Threw
+from codemodekit.contracts import Answer, Calls, Guest, GuestCall, GuestError, Returned, Threw
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 
 __all__ = ["Ending", "Inbox", "Pump"]
@@ -23,6 +23,9 @@ _GRACE_SECONDS: Final = 0.1
 
 _STEPS_A_TURN: Final = 16
 """A step and the call it makes may both be over without the event loop having had a turn; others need theirs."""
+
+_CALLS_A_TURN: Final = 64
+"""A program can make tens of thousands of calls in one step; beginning, and mostly refusing, them takes seconds."""
 
 _NEVER_SETTLED: Final = Diagnostic(
     code=DiagnosticCode.NEVER_SETTLED,
@@ -75,12 +78,16 @@ class Pump:
         self._loop = asyncio.get_running_loop()
         self._carrying = False
         self._turn = 0
+        self._stopped = False
+        self.unhandled: Sequence[GuestError] = ()
+        """Rejections that nobody had handled when the program last waited."""
         self.ended: asyncio.Future[Ending] = self._loop.create_future()
         bridge.on_cut_off = self._cut_off
         self._task = self._loop.create_task(self._run(start=True))
 
     def stop(self) -> asyncio.Task[Any]:
         """End the guest and the call that is being carried; the task that ends with them."""
+        self._stopped = True
         self._task.cancel()
         return self._task
 
@@ -107,22 +114,29 @@ class Pump:
             step = await self._guest.step(answers)
             calls = step.calls
             if not isinstance(step, Calls):
-                for call in calls:
-                    self._bridge.begin(call)
+                await self._begin(calls)
                 return step
+            self.unhandled = step.unhandled
             if len(calls) == 1 and not self._bridge.busy:
                 self._carrying = True
                 await self._bridge.carry(calls[0])
                 if turn != self._turn:
                     return None
                 self._carrying = False
+                if self._stopped:  # and the tool kept that to itself
+                    raise asyncio.CancelledError
             else:
-                for call in calls:
-                    self._bridge.begin(call)
+                await self._begin(calls)
                 if not self._bridge.busy and not self._inbox:
                     return _NEVER_SETTLED
             answers = await self._inbox.take()
         raise AssertionError("unreachable: the steps are counted without end")
+
+    async def _begin(self, calls: Sequence[GuestCall]) -> None:
+        for number, call in enumerate(calls, 1):
+            self._bridge.begin(call)
+            if number % _CALLS_A_TURN == 0:
+                await asyncio.sleep(0)
 
     def _cut_off(self) -> None:
         """The call being carried has its answer; its tool has a moment to heed the cancelling."""

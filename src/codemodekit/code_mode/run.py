@@ -7,6 +7,7 @@ its queued calls and the calls in flight.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,8 +26,11 @@ from codemodekit.limits import ExecutionLimits
 
 __all__ = ["HOST_CLOSING", "Run"]
 
-_LET_GO_SECONDS: Final = 1.0
+_LET_GO_SECONDS: Final = 0.5
 """How long calls that were cancelled may take to end before they are left to themselves."""
+
+_MOST_LATE_FAILURES: Final = 8
+"""Failures of calls nobody awaited that are told one by one; a program can make tens of thousands."""
 
 HOST_CLOSING: Final = Diagnostic(
     code=DiagnosticCode.EXECUTION_CANCELLED, message="the run was cancelled because its host is closing"
@@ -50,6 +54,7 @@ class Run:
     bridge: BridgeRun
     inbox: Inbox
     events: EventStream | None = None
+    pump: Pump | None = None
     fault: Exception | None = None
     """What broke the sandbox, if it did."""
     cut_short: RunResult | None = None
@@ -58,24 +63,23 @@ class Run:
     async def execute(self) -> RunResult:
         """Run to the end; never raises for what program, tools or sources do."""
         guest: Guest | None = None
-        pump: Pump | None = None
         ended: Ending | None = None
         try:
             async with asyncio.timeout(self.limits.wall_time_ms / 1000):
                 guest = await self.sandbox.launch(self.program, self._launch())
-                pump = Pump(guest, self.bridge, self.inbox)
+                self.pump = pump = Pump(guest, self.bridge, self.inbox)
                 ending = ended = await pump.ended
                 await self._finish_calls(ended)
         except TimeoutError:
             ending = ended if ended is not None else self._timed_out()
-            await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, pump)
+            await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, self.pump)
         except asyncio.CancelledError:
-            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, pump)
+            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, self.pump)
             self.cut_short = self._result(HOST_CLOSING, guest)
             raise
         except Exception as error:  # the sandbox is broken: what was called until then is in the receipt all the same
             self.fault, ending = error, _SANDBOX_BROKEN
-            await self._abandon(DiagnosticCode.INTERNAL_ERROR, pump)
+            await self._abandon(DiagnosticCode.INTERNAL_ERROR, self.pump)
         finally:
             self.bridge.close()
             if guest is not None:
@@ -142,19 +146,29 @@ class Run:
         notes = [*self.program.notes]
         if isinstance(ending, Returned) and ending.json is None and self.program.discarded is not None:
             notes.append(self.program.discarded)
-        if not isinstance(ending, Diagnostic):
-            notes += [unhandled_note(each, self.program, self.bridge.failures) for each in ending.unhandled]
-            notes += self._late_failures(ending)
-        return (*notes, *self.bridge.notes)
+        unhandled = self._unhandled(ending)
+        notes += [unhandled_note(each, self.program, self.bridge.failures) for each in unhandled]
+        told = {each.call_id for each in unhandled}
+        if isinstance(ending, Threw):
+            told.add(ending.error.call_id)
+        return (*notes, *self._late_failures(told), *self.bridge.notes)
 
-    def _late_failures(self, ending: Returned | Threw) -> list[str]:
+    def _unhandled(self, ending: Ending) -> Sequence[GuestError]:
+        """Rejections nobody handled; where the guest did not live to say, those of the last time it waited."""
+        if not isinstance(ending, Diagnostic):
+            return ending.unhandled
+        return self.pump.unhandled if self.pump is not None else ()
+
+    def _late_failures(self, told: Set[int | None]) -> list[str]:
         """Calls that failed after the program had ended: it could not have seen them."""
-        told = {each.call_id for each in ending.unhandled} | {
-            ending.error.call_id if isinstance(ending, Threw) else None
-        }
-        late = [answer.id for answer in self.inbox.rest() if not answer.ok and answer.id not in told]
-        return [
-            f"a call nobody awaited failed: {failure.code}: {failure.message}"
-            for number in late
-            if (failure := self.bridge.failures.get(number)) is not None
+        late = [
+            failure
+            for answer in self.inbox.rest()
+            if not answer.ok and answer.id not in told and (failure := self.bridge.failures.get(answer.id)) is not None
         ]
+        notes = [
+            f"a call nobody awaited failed: {failure.code}: {failure.message}" for failure in late[:_MOST_LATE_FAILURES]
+        ]
+        if len(late) > _MOST_LATE_FAILURES:
+            notes.append(f"{len(late) - _MOST_LATE_FAILURES} more calls nobody awaited failed")
+        return notes

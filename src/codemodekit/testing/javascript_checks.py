@@ -158,7 +158,13 @@ async def suffers_no_poison(make: Callable[[], CodeSandbox]) -> None:
     }
     return (await tools.app.echo({ i: 7 })).structuredContent;
     """
+    failing = """
+    Array.prototype[Symbol.iterator] = function* () {};
+    try { await tools.app.echo({}) } catch (error) { return [error.code, error.message] }
+    """
     async with opened(make) as sandbox:
+        refused = (await play(sandbox, failing, _refused)).ending
+        expect_equal(getattr(refused, "json", None), '["TOOL_EXECUTION_FAILED","no"]', "the error of a failed call")
         expect_equal(await value_of(sandbox, poison), {"i": 7, "list": [1, "x"]}, "the value of a program with poison")
         expect_equal(await value_of(sandbox, setters), {"i": 7}, "the value of a program with setters")
         expect_equal(await value_of(sandbox, "return [1].map(x => x)"), [1], "the value of the next program")
@@ -270,6 +276,15 @@ async def reports_rejections_nobody_handled(make: Callable[[], CodeSandbox]) -> 
     expect_equal(told, [("exception", "lost", None), ("tool", "no", 1)], "the rejections")
 
 
+async def tells_of_rejections_while_waiting(make: Callable[[], CodeSandbox]) -> None:
+    """A program that is ended, or that waits for nothing, never comes to tell them itself: its steps do."""
+    async with opened(make) as sandbox, guest_of(sandbox, "tools.app.echo({}); await new Promise(() => {})") as guest:
+        first = await in_time(guest.step(()), "the first step")
+        expect_equal(getattr(first, "unhandled", None), (), "rejections before any")
+        second = await in_time(guest.step([_refused(first.calls[0])]), "the second step")
+    expect_equal([each.call_id for each in second.unhandled], [1], "the calls whose failure nobody handled")
+
+
 def _refused_first(call: GuestCall) -> Answer:
     return _refused(call) if call.id == 1 else answered(call)
 
@@ -305,6 +320,17 @@ async def says_which_arguments_cannot_be_sent(make: Callable[[], CodeSandbox]) -
         expect_equal((played.calls[0].oversize, played.calls[0].input), (True, None), "a call with too much")
 
 
+async def bounds_the_values_of_all_arguments(make: Callable[[], CodeSandbox]) -> None:
+    """A value takes far more room on the host than its text: each counts as 64 bytes of the bridge's bound."""
+    body = """
+    const list = Array(60).fill([]);
+    for (const i of [1, 2, 3]) await tools.app.echo({ list }).catch(() => 0);
+    """
+    async with opened(make) as sandbox:
+        played = await play(sandbox, body, total_bridge_bytes=64 * 150)
+    expect_equal([call.oversize for call in played.calls], [False, False, True], "which call is too much")
+
+
 async def passes_the_context(make: Callable[[], CodeSandbox]) -> None:
     """A JSON value as it is; null without one."""
     context = {"user": 7, "texts": ["ä𝄞", "\ud800", "\x00"], "__proto__": {"x": 1}, "deep": [[[]]], "n": -1.5e300}
@@ -333,6 +359,7 @@ _CONVERTED: Final[Sequence[tuple[str, Any]]] = (
     ("['ä𝄞', '\\ud800', '\\u2028', '\\0', '\"\\\\']", ["ä𝄞", "\ud800", "\u2028", "\0", '"\\']),
     ("{ '': 1, 'a b': 2, 5: 3 }", {"": 1, "a b": 2, "5": 3}),
     ("new Proxy({ a: 1 }, {})", {"a": 1}),
+    ("[new Proxy([1, 2], {}), new Proxy(new Proxy([3], {}), {})]", [[1, 2], [3]]),
     ("(() => { const a = [1]; return [a, a] })()", [[1], [1]]),
     ("(() => { let v = 1; for (let i = 0; i < 199; i++) v = [v]; return v })().flat(Infinity)", [1]),
 )
@@ -354,6 +381,7 @@ _REFUSED_VALUES: Final[Sequence[tuple[str, str]]] = (
     ("{ toJSON: () => 1n }", "$"),
     ("Object(1n)", "$"),
     ("new WeakMap()", "$"),
+    ("{ a: new Proxy(new Map(), {}) }", "$.a"),
     ("{ get a() { return NaN } }", "$.a"),
 )
 
@@ -390,7 +418,9 @@ async def bounds_the_size_of_values(make: Callable[[], CodeSandbox]) -> None:
     """A value beyond the limit fails, it is never cut."""
     async with opened(make) as sandbox:
         expect_equal(len(await value_of(sandbox, "return 'x'.repeat(998)", final_result_bytes=1000)), 998, "the length")
-        for body in ("return 'x'.repeat(1200)", "return Array(600).fill(1)"):
+        expect_equal(len(await value_of(sandbox, "return Array(333).fill([])", final_result_bytes=1000)), 333, "a list")
+        endless = "return new Proxy([], { get: (_, key) => (key === 'length' ? 1e9 : []) })"
+        for body in ("return 'x'.repeat(1200)", "return Array(600).fill(1)", endless):
             error = (await error_of(sandbox, body, final_result_bytes=1000)).error
             expect_equal(error.kind, "output_limit", f"the ending of {body}")
 
@@ -518,6 +548,11 @@ async def says_where_a_program_failed(make: Callable[[], CodeSandbox]) -> None:
     async with opened(make) as sandbox:
         error = (await error_of(sandbox, body)).error
     expect_equal(error.name, "TypeError", "the name of the error")
+    async with opened(make) as sandbox:
+        forged = "const e = new Error('x'); e.stack = 'at f (program.ts:' + '1'.repeat(5000) + ':1)'; throw e"
+        expect_equal(
+            (await error_of(sandbox, forged)).error.message, "x", "the message of an error with a forged stack"
+        )
     lines = [frame.line for frame in error.frames]
     expect_equal(lines[:3], [3, 5, 6], "the lines of its frames")
     expect_equal(error.frames[0].function, "inner", "the innermost function")
@@ -548,9 +583,11 @@ JAVASCRIPT_CHECKS: Final[tuple[SandboxCheck, ...]] = (
     gives_all_calls_of_a_step_at_once,
     throws_tool_call_errors,
     reports_rejections_nobody_handled,
+    tells_of_rejections_while_waiting,
     shows_that_nothing_will_ever_settle,
     gives_calls_nobody_awaits,
     says_which_arguments_cannot_be_sent,
+    bounds_the_values_of_all_arguments,
     passes_the_context,
     converts_what_has_a_json_form,
     refuses_what_has_no_json_form,

@@ -21,7 +21,7 @@ BROKEN: Final = GuestError(
 
 _KINDS: Final = frozenset({"exception", "syntax", "tool", "stack", "not_serializable", "output_limit"})
 _FRAME: Final = re.compile(
-    r"^\s*at (?:(?P<function>.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?$"
+    r"^\s*at (?:(?P<function>.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?\)?$"
 )
 _LEVELS: Final = ("log", "info", "warn", "error", "debug")
 
@@ -29,15 +29,13 @@ _LEVELS: Final = ("log", "info", "warn", "error", "debug")
 def read_step(text: str, javascript: str) -> Step:
     """One step from the text the prelude's `take` made; `javascript` is the program that ran."""
     try:
-        if text[:1] == "C":
+        if text[:1] == "C" and "\n" not in text:
             return Calls(_calls(text[1:]))
         sign, lines = text[0], text[1:].split("\n", 2)
         calls = _calls(lines[0])
-        count, *late = loads(lines[1])
-        unhandled = tuple(_error(fields, javascript) for fields in late)
-        if count > len(unhandled):
-            more = f"{count - len(unhandled)} more rejected promises were not handled"
-            unhandled += (GuestError(kind="exception", message=more),)
+        unhandled = _unhandled(lines[1], javascript)
+        if sign == "C":
+            return Calls(calls, unhandled)
         if sign == "R":
             return Returned(lines[2] if len(lines) > 2 else None, unhandled, calls)
         if sign == "T":
@@ -45,6 +43,15 @@ def read_step(text: str, javascript: str) -> Step:
     except (ValueError, TypeError, KeyError, IndexError, StopIteration, RecursionError):
         pass
     return Threw(BROKEN)
+
+
+def _unhandled(text: str, javascript: str) -> tuple[GuestError, ...]:
+    count, *told = loads(text)
+    errors = tuple(_error(fields, javascript) for fields in told)
+    if count > len(errors):
+        more = f"{count - len(errors)} more rejected promises were not handled"
+        errors += (GuestError(kind="exception", message=more),)
+    return errors
 
 
 def _calls(text: str) -> tuple[GuestCall, ...]:

@@ -5,7 +5,7 @@
 // up `String.prototype.concat` for template literals. `native` is the C half (shim.c).
 //
 // `take` gives one text a step:
-//   C calls                                    the program waits
+//   C calls [\n unhandled]                      the program waits
 //   R calls \n unhandled \n value              it returned (no third line: undefined)
 //   T calls \n unhandled \n error              it threw
 // where calls are pairs of lines, [id, source, tool] and the arguments' JSON, joined by the unit separator U+001F.
@@ -109,16 +109,19 @@
   let above = { __proto__: null };
   let size = 0;
   let most = 0;
-  const toJson = (value, limit) => {
-    const kept = { __proto__: null, trail, above, size, most };
+  let written = 0;
+  let last = Infinity;
+  const toJson = (value, limit, values = Infinity) => {
+    const kept = { __proto__: null, trail, above, size, most, last };
     trail = { __proto__: null, length: 0 };
     above = { __proto__: null };
     size = 0;
     most = limit;
+    last = written + values;
     try {
       return write(value, '', true);
     } finally {
-      ({ trail, above, size, most } = kept);
+      ({ trail, above, size, most, last } = kept);
     }
   };
   const grow = (text) => {
@@ -171,9 +174,12 @@
     if (depth >= MAX_DEPTH) throw new Refusal('value', 'it is nested deeper than ' + MAX_DEPTH + ' levels', trail);
     for (let i = 0; i < depth; i++) if (above[i] === object) refuse('a cycle');
     above[depth] = object;
+    size += 1;
+    grow(''); // with the 1 above: its two brackets
     return kind === ARRAY ? writeArray(object) : writeFields(object);
   };
   const write = (value, key, mayConvert) => {
+    if (++written > last) throw new Refusal('size', 'it holds too many values', trail);
     switch (typeof value) {
       case 'string':
         return grow(stringify(value));
@@ -209,7 +215,8 @@
     constructor(message, fields) {
       super(message);
       this.name = 'ToolCallError';
-      if (isObject(fields)) for (const name of keys(fields)) this[name] = fields[name];
+      const names = isObject(fields) ? keys(fields) : [];
+      for (let i = 0; i < names.length; i++) this[names[i]] = fields[names[i]];
     }
   }
   const ToolCallErrorPrototype = ToolCallError.prototype;
@@ -247,28 +254,36 @@
     }
   };
   const unhandled = new Map();
+  let anyUnhandled = false;
 
   // --- calls ------------------------------------------------------------------------------------------------------
   let calls = '';
   let issued = 0;
   let inputBytes = 0;
   let valueBytes = 0;
+  // On the host each value takes this much and more, however short its text is.
+  const VALUE_BYTES = 64;
+  let sentValues = 0;
   let ending = null;
   const pending = { __proto__: null };
   const call = (source, tool, input) => {
     const id = ++issued;
     let body;
+    const before = written;
     try {
-      body = input === undefined ? '{}' : (toJson(input, inputBytes) ?? '{}');
+      body = input === undefined ? '{}' : (toJson(input, inputBytes, inputBytes / VALUE_BYTES - sentValues) ?? '{}');
+      sentValues += written - before;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       body = '!' + error.kind + error.path + ': ' + error.what;
     }
-    calls += (calls === '' ? '' : '\x1f') + '[' + id + ',' + stringify(source) + ',' + stringify(tool) + ']\x1f' + body;
     const site = new ErrorOf('');
-    return new PromiseOf((resolve, reject) => {
+    const promise = new PromiseOf((resolve, reject) => {
       pending[id] = { __proto__: null, resolve, reject, site };
     });
+    // Last, so that a stack that overflows above leaves no call that nobody hears of.
+    calls += (calls === '' ? '' : '\x1f') + '[' + id + ',' + stringify(source) + ',' + stringify(tool) + ']\x1f' + body;
+    return promise;
   };
 
   // --- tools ------------------------------------------------------------------------------------------------------
@@ -318,7 +333,7 @@
     __proto__: null,
     get: (target, name) => lookUp(name, 'tools.' + target.source + '.' + target.path,
       (next) => toolAt(target.source, target.path + '.' + next)),
-    apply: (target, _self, args) => call(target.source, target.path, args[0]),
+    apply: (target, _self, args) => call(target.source, target.path, args.length > 0 ? args[0] : undefined),
     has: () => false,
     ownKeys: () => [],
     getOwnPropertyDescriptor: () => undefined,
@@ -441,17 +456,19 @@
       setPrototypeOf(site, ToolCallErrorPrototype);
       defineProperty(site, 'name', { value: 'ToolCallError', writable: true, configurable: true });
       apply(weakSet, failures, [site, id]);
-      for (const name of keys(value)) defineProperty(site, name, plain(value[name]));
+      const names = keys(value);
+      for (let i = 0; i < names.length; i++) defineProperty(site, names[i], plain(value[names[i]]));
       waiting.reject(site);
     },
     reject(promise, reason, handled) {
       if (handled) apply(mapDelete, unhandled, [promise]);
       else if (apply(mapSize, unhandled, []) < 1000) apply(mapSet, unhandled, [promise, reason]);
+      anyUnhandled = apply(mapSize, unhandled, []) > 0;
     },
     take() {
       const fresh = calls;
       calls = '';
-      if (ending === null) return 'C' + fresh;
+      if (ending === null) return 'C' + fresh + (anyUnhandled ? '\n' + lateFailures() : '');
       const { sign, text } = ending;
       return sign + fresh + '\n' + lateFailures() + (text === undefined ? '' : '\n' + text);
     },

@@ -232,9 +232,22 @@ static int kind_of(JSValueConst value) {
             return BOXED;
     return PLAIN;
 }
+/* A proxy is what stands behind it: an array behind one is written as an array, and a Map is refused. */
 static JSValue native_kind(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
     (void)self, (void)argc;
-    return JS_NewInt32(ctx, JS_IsObject(argv[0]) ? kind_of(argv[0]) : PLAIN);
+    if (!JS_IsProxy(argv[0]))
+        return JS_NewInt32(ctx, JS_IsObject(argv[0]) ? kind_of(argv[0]) : PLAIN);
+    JSValue behind = JS_GetProxyTarget(ctx, argv[0]);
+    while (JS_IsProxy(behind)) {
+        JSValue next = JS_GetProxyTarget(ctx, behind);
+        JS_FreeValue(ctx, behind);
+        behind = next;
+    }
+    if (JS_IsException(behind))
+        return behind;
+    int kind = JS_IsObject(behind) ? kind_of(behind) : PLAIN;
+    JS_FreeValue(ctx, behind);
+    return JS_NewInt32(ctx, kind);
 }
 
 static void on_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason, bool handled, void *opaque) {
