@@ -131,6 +131,23 @@ async def test_what_is_meant_comes_first(query: str, first: str) -> None:
         assert found(answer)[0] == first
 
 
+@pytest.mark.parametrize("fillers", [0, 700], ids=["few tools", "many tools"])
+async def test_a_word_that_was_written_goes_before_one_that_was_guessed(fillers: int) -> None:
+    git = FakeSource(
+        "git",
+        tool("git_reset", "Unstages everything"),
+        tool("git_log", "Shows the commit logs"),
+        *(tool(f"other{number}", "Shows one of very many commits") for number in range(fillers)),
+    )
+    async with searching(git) as search:
+        first = found(await search.search("recent commits", limit=8))  # nearest to `recent` is `reset`
+        if fillers:
+            assert "git_reset" not in first
+        else:
+            assert first == ["git_log", "git_reset"]
+        assert found(await search.search("comit logs"))[0] == "git_log"
+
+
 async def test_the_name_of_a_source_finds_its_tools() -> None:
     async with searching(*office()) as search:
         assert {result["source"] for result in (await search.search("github", limit=8))["results"]} == {"github"}

@@ -40,13 +40,23 @@ class Term:
     """Words or phrases (words parted by blanks), best first."""
     prefix: str | None = None
     """Words that begin so count as well."""
+    guesses: tuple[str, ...] = ()
+    """Words that nobody wrote, but may have meant."""
 
     def expression(self) -> str:
         """In the language of FTS5."""
-        quoted = [f'"{choice}"' for choice in self.choices]
-        if self.prefix is not None:
-            quoted.append(f'"{self.prefix}" *')
-        return f"({' OR '.join(quoted)})"
+        return _any_of((*self.choices, *self.guesses), self.prefix)
+
+    def as_written(self) -> str | None:
+        """The same without guesses; None if nothing is left."""
+        return _any_of(self.choices, self.prefix) if self.choices or self.prefix is not None else None
+
+
+def _any_of(choices: Sequence[str], prefix: str | None) -> str:
+    quoted = [f'"{choice}"' for choice in choices]
+    if prefix is not None:
+        quoted.append(f'"{prefix}" *')
+    return f"({' OR '.join(quoted)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +154,19 @@ class SearchIndex:
     def _tiers(self, query: Sequence[Term], anyone: str, total: int, place: str) -> list[str]:
         """Expressions from strict to loose, to be ranked one after the other until enough is found.
 
-        A query that few tools match is ranked as a whole. Else what matches all terms, two of them, or the rarest one
-        goes first: ranking costs some microseconds a row, and the rest would seldom come out on top.
+        What has a word of the query as it was written goes before what has guesses only: `recent` may have been meant
+        for `reset`, but not rather than the `commits` beside it.
+        """
+        tiers = self._by_strictness(query, anyone, total, place)
+        written = [expression for term in query if (expression := term.as_written()) is not None]
+        if not written or not any(term.guesses for term in query):
+            return tiers
+        return [*(f"({tier}) AND ({' OR '.join(written)})" for tier in tiers), anyone]
+
+    def _by_strictness(self, query: Sequence[Term], anyone: str, total: int, place: str) -> list[str]:
+        """The whole query if few tools match it; else first what matches all terms, two of them, or the rarest one.
+
+        Ranking costs some microseconds a row, and the rest would seldom come out on top.
         """
         if total <= _QUICK or len(query) == 1:
             return [anyone]

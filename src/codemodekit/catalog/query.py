@@ -6,6 +6,7 @@ Knows the vocabulary of the index, not its rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -37,9 +38,9 @@ def terms_of(query: str, vocabulary: Vocabulary, occurs: Callable[[str], bool]) 
     joined = _joined(telling[:_MOST_TERMS], vocabulary)
     found: dict[str, Term] = {}
     for word, term in zip(telling, terms, strict=False):
-        choices = (*term.choices, *joined.get(word, ()))
-        if choices or term.prefix:
-            found.setdefault(light_stem(word), Term(tuple(dict.fromkeys(choices)), term.prefix))
+        choices = tuple(dict.fromkeys((*term.choices, *joined.get(word, ()))))
+        if choices or term.prefix or term.guesses:
+            found.setdefault(light_stem(word), replace(term, choices=choices))
     return list(found.values())
 
 
@@ -51,7 +52,7 @@ def _term(word: str, vocabulary: Vocabulary, occurs: Callable[[str], bool]) -> T
     prefix = word if len(word) >= 3 and vocabulary.has_prefix(word) else None
     letters = word.rstrip("0123456789")
     numbered = (letters,) if letters != word and (letters in vocabulary or occurs(letters)) else ()
-    return Term((*numbered, *phrase, *vocabulary.meant(word)), prefix)
+    return Term((*numbered, *phrase), prefix, vocabulary.meant(word))
 
 
 def _joined(asked: list[str], vocabulary: Vocabulary) -> dict[str, tuple[str, ...]]:

@@ -335,7 +335,7 @@ def _by_name(found: Sequence[tuple[CatalogTool, Hit]], terms: Sequence[Term]) ->
     if not found:
         return []
     best = max(hit.score for _, hit in found) or 1.0
-    asked = [{word for choice in term.choices for word in choice.split()} for term in terms]
+    asked = [{word for choice in (*term.choices, *term.guesses) for word in choice.split()} for term in terms]
     stems = [{light_stem(word) for word in choices} for choices in asked]
     scored = []
     for place, (tool, hit) in enumerate(found):
