@@ -114,3 +114,40 @@ def test_many_engines_take_few_of_the_mappings_a_process_may_have() -> None:
     before = mappings()
     engines = [engine.new_engine() for _ in range(4)]
     assert mappings() - before < 100 * len(engines)
+
+
+async def test_what_a_program_printed_is_there_when_it_is_given_up_while_it_waits_for_its_turn() -> None:
+    box = QuickJsSandbox(workers=1)
+    try:
+        printer = await box.launch(program("console.log('seen'); await tools.a.b({}); return 1"), LAUNCH)
+        assert isinstance(await printer.step([]), Calls)
+        looping = await box.launch(program("await 0; for (;;) {}"), LAUNCH)
+        loop = asyncio.create_task(looping.step([]))
+        turn = asyncio.create_task(printer.step([Answer(1, True, b"null")]))
+        await asyncio.sleep(0)
+        turn.cancel()
+        await asyncio.wait([turn])
+        assert turn.cancelled()
+        await printer.close()
+        assert [entry.message for entry in printer.logs] == ["seen"]
+        assert not loop.done()
+        loop.cancel()
+        await asyncio.wait([loop])
+        await looping.close()
+    finally:
+        await box.aclose()
+
+
+async def test_a_launch_given_up_while_its_thread_is_started_leaves_no_thread_behind() -> None:
+    def threads() -> set[threading.Thread]:
+        return {each for each in threading.enumerate() if each.name.startswith("codemodekit-sandbox")}
+
+    before = threads()
+    box = QuickJsSandbox(workers=2)
+    launches = [asyncio.create_task(box.launch(program("return 1"), LAUNCH)) for _ in range(4)]
+    await asyncio.sleep(0)
+    for launch in launches:
+        launch.cancel()
+    await asyncio.wait(launches)
+    await box.aclose()
+    assert threads() <= before

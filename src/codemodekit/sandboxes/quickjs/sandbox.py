@@ -7,6 +7,7 @@ time) and instance.py (one WebAssembly instance).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import Sequence
@@ -53,7 +54,7 @@ class QuickJsSandbox:
         self._workers: list[Worker] = []
         self._watch = Watch()
         self._delivery: tuple[asyncio.AbstractEventLoop, Delivery] | None = None
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[None] | None = None
         self._room = asyncio.Semaphore(self._most * GUESTS_PER_ENGINE)
         self._guests: set[QuickJsGuest] = set()
         self._closed = False
@@ -68,6 +69,7 @@ class QuickJsSandbox:
         except BaseException:
             self._room.release()
             raise
+        worker.live += 1
         guest = QuickJsGuest(self, worker, self._deliver(), program, launch)
         self._guests.add(guest)
         return guest
@@ -75,6 +77,8 @@ class QuickJsSandbox:
     async def aclose(self) -> None:
         """End all guests and threads. Twice is fine."""
         self._closed = True
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
         for guest in list(self._guests):
             guest.kill(_ENDED)
         for worker in self._workers:
@@ -85,16 +89,25 @@ class QuickJsSandbox:
         self._watch.close()
 
     async def _worker(self) -> Worker:
-        worker = min(self._workers, key=lambda each: each.live, default=None)
-        if worker is None or (worker.live and len(self._workers) < self._most):
-            async with self._opening:
-                worker = min(self._workers, key=lambda each: each.live, default=None)
-                if worker is None or (worker.live and len(self._workers) < self._most):
-                    worker = await asyncio.to_thread(self._open)
-                    self._workers.append(worker)
-                    self._watch.add(worker)
-        worker.live += 1
-        return worker
+        while self._is_short_of_workers():
+            if self._opening is None:
+                self._opening = asyncio.create_task(self._open_another())
+            # Shielded: a thread that has been started must not be lost with the one who asked for it.
+            await asyncio.shield(self._opening)
+        return min(self._workers, key=lambda each: each.live)
+
+    def _is_short_of_workers(self) -> bool:
+        if self._closed:
+            raise ClosedError("the sandbox has been closed")
+        return not self._workers or (len(self._workers) < self._most and all(each.live for each in self._workers))
+
+    async def _open_another(self) -> None:
+        try:
+            worker = await asyncio.to_thread(self._open)
+            self._workers.append(worker)
+            self._watch.add(worker)
+        finally:
+            self._opening = None
 
     def _open(self) -> Worker:
         if self._wasm is None:
@@ -139,6 +152,8 @@ class QuickJsGuest:
         self._is_quick = True
         self._signal: Signal | None = None
         self._outcome: Step | None = None
+        self._begun = False
+        """Whether the worker is at a step; changed under `_handing`, and so is all that depends on it."""
         self._handing = threading.Lock()
         self._killed: GuestError | None = None
         self._ended = False
@@ -190,15 +205,20 @@ class QuickJsGuest:
         return outcome
 
     async def _let_go(self) -> None:
-        # The program ends at once, but its thread must leave it before what it printed can be read.
-        waiting = asyncio.get_running_loop().create_future()
-        self._future = waiting
-        if self.kill(_ENDED):
-            while not waiting.done():
-                try:
-                    await asyncio.shield(waiting)
-                except asyncio.CancelledError:
-                    continue
+        # The program ends at once, but its thread must leave it before what it printed can be read. Where the step
+        # still waits for its turn, or is over already, nobody is there to wait for.
+        left = asyncio.get_running_loop().create_future()
+        with self._handing:
+            begun = self._begun
+            if begun:
+                self._future = left
+            else:
+                self._keep_logs()
+            self._killed = self._killed or _ENDED
+        self.kill(_ENDED)
+        while begun and not left.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(left)
 
     def kill(self, error: GuestError) -> bool:
         """End the program wherever it is; whether it was running at that moment."""
@@ -228,11 +248,14 @@ class QuickJsGuest:
         """Carry out the step that waits, or free the guest if it was killed meanwhile. Never raises."""
         if self._ended:
             return
+        with self._handing:
+            self._begun = True
         outcome = self._advance(worker)
         if not isinstance(outcome, Calls):
             self._ended = True
             self._free()
         with self._handing:
+            self._begun = False
             self._outcome = outcome
             signal, future = self._signal, self._future
             self._signal = None
@@ -242,10 +265,14 @@ class QuickJsGuest:
             self._delivery.give(future, outcome)
 
     def _free(self) -> None:
+        self._keep_logs()
         if self._instance is not None:
-            self._logs = self._instance.logs()
             self._instance.close()
             self._instance = None
+
+    def _keep_logs(self) -> None:
+        if self._instance is not None:
+            self._logs = self._instance.logs()
 
     def _advance(self, worker: Worker) -> Step:
         if self._killed is not None:
