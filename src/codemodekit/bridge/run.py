@@ -132,15 +132,15 @@ class BridgeRun:
         row = self._row(call)
         tool = self._admitted(row)
         if not row.settled:
-            row.task = asyncio.current_task()
+            row.task = task = asyncio.current_task()
+            assert task is not None
             row.carried = True
             await self._carry(row, tool)
-            await self._shake_off_cancelling()
+            if task.cancelling():
+                await self._shake_off_cancelling(task)
 
-    async def _shake_off_cancelling(self) -> None:
+    async def _shake_off_cancelling(self, task: asyncio.Task[Any]) -> None:
         """A tool may swallow a cancelling, or leave one of its own behind: the caller's next wait would end by it."""
-        task = asyncio.current_task()
-        assert task is not None
         while task.cancelling() and not self._closed:
             task.uncancel()
             try:

@@ -153,7 +153,7 @@ class QuickJsGuest:
         self._signal: Signal | None = None
         self._outcome: Step | None = None
         self._begun = False
-        """Whether the worker is at a step; changed under `_handing`, and so is all that depends on it."""
+        """Whether the worker is at a step."""
         self._handing = threading.Lock()
         self._killed: GuestError | None = None
         self._ended = False
@@ -209,12 +209,13 @@ class QuickJsGuest:
         # still waits for its turn, or is over already, nobody is there to wait for.
         left = asyncio.get_running_loop().create_future()
         with self._handing:
+            self._killed = self._killed or _ENDED
+            # From here on a step that begins only frees the guest, and for that it needs the lock.
             begun = self._begun
             if begun:
                 self._future = left
             else:
                 self._keep_logs()
-            self._killed = self._killed or _ENDED
         self.kill(_ENDED)
         while begun and not left.done():
             with contextlib.suppress(asyncio.CancelledError):
@@ -248,12 +249,12 @@ class QuickJsGuest:
         """Carry out the step that waits, or free the guest if it was killed meanwhile. Never raises."""
         if self._ended:
             return
-        with self._handing:
-            self._begun = True
+        self._begun = True
         outcome = self._advance(worker)
         if not isinstance(outcome, Calls):
             self._ended = True
-            self._free()
+            with self._handing:
+                self._free()
         with self._handing:
             self._begun = False
             self._outcome = outcome
