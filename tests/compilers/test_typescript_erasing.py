@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,3 +131,19 @@ def test_function_with_unknown_parameters_is_not_called_and_a_note_says_so() -> 
     program = compiled("async function main(input) { return input }")
     assert "main(" not in body(program).replace("main(input)", "")
     assert len(program.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "javascript"),
+    [
+        ("class A { static readonly x = 1 }", "class A { static x = 1 }"),
+        ("class A { static override readonly x: number }", "class A { static x }"),
+        ("class A { static readonly x?: number; readonly y = 2 }", "class A { static x ; ; y = 2 }"),
+        ("class A { private static readonly x = 1 }", "class A { ; static x = 1 }"),
+        ("return tag<number>`a${1}`", "return tag `a${1}`"),
+        ("return tag<Row>`a` + tag<Other>`b`.length", "return tag `a` + tag `b`.length"),
+        ("return a < b > c", "return a < b > c"),
+    ],
+)
+def test_what_is_left_means_what_it_meant_in_typescript(source: str, javascript: str) -> None:
+    assert " ".join(body(compiled(source)).split()) == javascript

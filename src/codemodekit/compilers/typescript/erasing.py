@@ -40,12 +40,25 @@ class Eraser:
         self.edits.blank(start, end)
 
     def statement(self, start: int, end: int, _node: Node) -> None:
-        """A whole statement or class member, or a modifier that begins a member: the semicolon keeps neighbours apart.
-
-        Without it `private ['x']` below `y = 1` would become `y = 1 ['x']`.
-        """
+        """A whole statement or class member: the semicolon keeps neighbours apart."""
         self.edits.blank(start, end)
         self.edits.put(start, ";")
+
+    def first_modifier(self, start: int, end: int, node: Node) -> None:
+        """Without the semicolon `private ['x']` below `y = 1` would become `y = 1 ['x']`.
+
+        Behind `static`, which the query does not count, there must be none: `static ; x` would be two fields.
+        """
+        self.edits.blank(start, end)
+        if node.parent is not None and node.parent.start_byte == node.start_byte:
+            self.edits.put(start, ";")
+
+    def tagged_template(self, _start: int, _end: int, node: Node) -> None:
+        """The grammar reads ``tag<T>`text` `` as two comparisons; TypeScript never does."""
+        less, greater = node.child(0).child(1), node.child(1)
+        end = self.parsed.span(greater)[1]
+        if self.units.startswith("`", self._skip(end)):
+            self.edits.blank(self.parsed.span(less)[0], end)
 
     def this_parameter(self, start: int, end: int, _node: Node) -> None:
         after = self._skip(end)
