@@ -129,6 +129,24 @@ def test_nothing_but_protocol_reaches_standard_output(tmp_path: Path) -> None:
         assert b"written by a tool" in err
 
 
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", None])
+def test_a_client_that_stops_to_read_does_not_keep_the_server(tmp_path: Path, how: str | None) -> None:
+    write_config(tmp_path)
+    large = {"name": "run_typescript", "arguments": {"code": "return 'x'.repeat(200_000)"}}
+    with serving(tmp_path) as process:
+        send(process, INITIALIZE)
+        assert receive(process)["id"] == 1
+        send(process, *({"jsonrpc": "2.0", "id": 2 + n, "method": "tools/call", "params": large} for n in range(4)))
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"{"  # more than a pipe holds is on its way
+        if how is None:
+            assert process.stdin is not None
+            process.stdin.close()
+        else:
+            process.send_signal(getattr(signal, how))
+        assert process.wait(timeout=10) == 0
+
+
 def test_a_client_that_no_longer_reads_ends_the_server(tmp_path: Path) -> None:
     write_config(tmp_path)
     with serving(tmp_path) as process:

@@ -1,9 +1,10 @@
 """The process's standard input and output, taken for a protocol: lines that can be ended from outside, and an output
 that nobody else can write to.
 
-A read from a terminal or pipe cannot be cancelled, and a thread that sits in one keeps the process alive. So one daemon
-thread reads raw bytes, and whoever wants to stop says so to the queue behind it: a signal, or a client that no longer
-reads, then ends a server the same way as a client that closes the pipe.
+A read from a terminal or pipe cannot be cancelled, nor can a write to a pipe that nobody empties, and a thread that
+sits in one keeps the process alive. So one daemon thread reads raw bytes and another one writes them. Whoever wants to
+stop says so to the queue behind the reader: a signal, or a client that has gone, then ends a server the same way as a
+client that closes the pipe.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
 _CHUNK: Final = 64 * 1024
+_LAST_WORDS_S: Final = 1.0
+"""How long a client has at the end to take what was written for it."""
 
 
 class InputLines:
@@ -94,27 +97,52 @@ def _with_whole_characters(text: str) -> str:
 
 
 class ProtocolOutput:
-    """Text to a file descriptor. When its reader has gone it says so once, and lets the rest fall."""
+    """Text to a file descriptor, in the order it comes; one writer at a time. When its reader has gone it says so once,
+    and lets the rest fall."""
 
     def __init__(self, descriptor: int, on_reader_gone: Callable[[], None]) -> None:
         self._descriptor = descriptor
         self._on_reader_gone = on_reader_gone
+        self._texts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._taken = threading.Event()
+        self._taken.set()
         self._gone = False
+        threading.Thread(target=self._write, name="codemodekit stdout", daemon=True).start()
 
     def write(self, text: str) -> int:
-        """Write all of it; complete when it returns."""
-        rest = memoryview(text.encode())
-        try:
-            while rest and not self._gone:
-                rest = rest[os.write(self._descriptor, rest) :]
-        except OSError as error:
-            self._gone = True
-            _log.warning("the client no longer reads: %s", error.strerror)
-            self._on_reader_gone()
+        """Write all of it; complete when it returns, unless the reader has gone or is no longer waited for."""
+        with self._lock:
+            if self._gone:
+                return len(text)
+            self._taken.clear()
+            self._texts.put(text.encode())
+        self._taken.wait()
         return len(text)
 
     def flush(self) -> None:
         """Nothing waits in a buffer."""
+
+    def end(self) -> bool:
+        """Let go of a writer whose text nobody takes, after a moment; whether all was taken."""
+        taken = self._taken.wait(_LAST_WORDS_S)
+        with self._lock:
+            self._gone = True
+            self._texts.put(None)
+            self._taken.set()
+        return taken
+
+    def _write(self) -> None:
+        while (data := self._texts.get()) is not None:
+            rest = memoryview(data)
+            try:
+                while rest and not self._gone:
+                    rest = rest[os.write(self._descriptor, rest) :]
+            except OSError as error:
+                self._gone = True
+                _log.warning("the client no longer reads: %s", error.strerror)
+                self._on_reader_gone()
+            self._taken.set()
 
 
 @contextmanager
@@ -130,16 +158,19 @@ def standard_streams() -> Iterator[tuple[InputLines, ProtocolOutput]]:
         os.dup2(empty, 1)
     os.close(empty)
     lines = InputLines(private_in)
+    output = ProtocolOutput(private_out, lines.end)
     try:
         with _prints_to_stderr():
-            yield lines, ProtocolOutput(private_out, lines.end)
+            yield lines, output
     finally:
         lines.end()
+        taken = output.end()
         # the private input stays open: its thread may still sit in a read
         with suppress(OSError):
             os.dup2(private_in, 0)
             os.dup2(private_out, 1)
-        os.close(private_out)
+        if taken:
+            os.close(private_out)
 
 
 @contextmanager

@@ -79,6 +79,7 @@ async def serve_stdio(
                 tasks.start_soon(starting.hold, open_code_mode, lines.end)
                 await server.run(read, write, server.create_initialization_options())
                 starting.release()
+            await anyio.to_thread.run_sync(output.end)
     starting.raise_failure()
 
 
