@@ -142,6 +142,7 @@ def test_function_with_unknown_parameters_is_not_called_and_a_note_says_so() -> 
         ("class A { private static readonly x = 1 }", "class A { ; static x = 1 }"),
         ("return tag<number>`a${1}`", "return tag `a${1}`"),
         ("return tag<Row>`a` + tag<Other>`b`.length", "return tag `a` + tag `b`.length"),
+        ("return tag /* a */ < /* b */ Row /* c */ > /* d */ `a`", "return tag /* a */ /* d */ `a`"),
         ("return a < b > c", "return a < b > c"),
     ],
 )

@@ -55,10 +55,16 @@ class Eraser:
 
     def tagged_template(self, _start: int, _end: int, node: Node) -> None:
         """The grammar reads ``tag<T>`text` `` as two comparisons; TypeScript never does."""
-        less, greater = node.child(0).child(1), node.child(1)
-        end = self.parsed.span(greater)[1]
-        if self.units.startswith("`", self._skip(end)):
-            self.edits.blank(self.parsed.span(less)[0], end)
+        operator, compared = node.child_by_field_name("operator"), node.child_by_field_name("left")
+        end = self.parsed.span(operator)[1] if operator is not None else 0
+        if not self.units.startswith("`", self._skip(end)):
+            return
+        while compared is not None and compared.type == "binary_expression":
+            operator = compared.child_by_field_name("operator")
+            if operator is not None and operator.type == "<":
+                self.edits.blank(self.parsed.span(operator)[0], end)
+                return
+            compared = compared.child_by_field_name("right")
 
     def this_parameter(self, start: int, end: int, _node: Node) -> None:
         after = self._skip(end)
