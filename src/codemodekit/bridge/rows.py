@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any, Final
 
 from codemodekit.bridge.receipts import CallReceipt, CallStatus
@@ -69,7 +68,7 @@ def _with_bounded_names(call: GuestCall) -> GuestCall:
     # What a program calls a source or tool is copied into receipt, failure and events; nothing has so long a name.
     if len(call.source) <= _LONGEST_NAME and len(call.tool) <= _LONGEST_NAME:
         return call
-    return replace(call, source=_bounded(call.source), tool=_bounded(call.tool))
+    return call._replace(source=_bounded(call.source), tool=_bounded(call.tool))
 
 
 def _bounded(name: str) -> str:
