@@ -220,6 +220,12 @@ def test_tools_shows_sources_with_their_state(configured: Run) -> None:
     complaint(configured("tools", "ap"), "no source 'ap'", "crm, app")
 
 
+def test_what_search_is_given_is_checked_before_anything_starts(configured: Run) -> None:
+    complaint(configured("search", "x", "--source", "ap"), "no source 'ap'", "crm, app")
+    complaint(configured("search", " "), "QUERY", "1 to 256 characters")
+    complaint(configured("search", "x" * 257), "QUERY", "1 to 256 characters")
+
+
 def test_keys_of_other_clients_are_told_to_be_passed_over(
     configured: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

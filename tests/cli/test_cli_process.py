@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,9 +20,10 @@ sys.exit(code)
 """
 
 
-def process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def process(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
+    env = {**os.environ, **environment}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30, check=False, env=env)
 
 
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -44,6 +46,27 @@ def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("codemodekit: No such command 'nope'")
+
+
+def test_a_terminal_without_unicode_is_given_what_it_can_show(tmp_path: Path) -> None:
+    (tmp_path / "program.ts").write_text("return 'Zo\\u00eb'", encoding="ascii")
+    arguments = ("-m", "codemodekit", "run", "program.ts", "--policy", "deny-all")
+    done = process(tmp_path, *arguments, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Zo?\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
+def test_a_terminal_obeys_neither_programs_nor_tools(tmp_path: Path) -> None:
+    (tmp_path / "program.ts").write_text("console.log('\\u001b]0;log'); return '\\u001b[2Jvalue'", encoding="ascii")
+    arguments = ("-m", "codemodekit", "run", "program.ts", "--policy", "deny-all")
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        with os.fdopen(theirs, "wb") as terminal:
+            command = [sys.executable, *arguments]
+            assert subprocess.run(command, cwd=tmp_path, stdout=terminal, timeout=30, check=False).returncode == 0
+            shown = screen.read(4096)
+    assert shown.decode().splitlines() == ["\ufffd[2Jvalue", "[log] \ufffd]0;log"]
+    assert "\x1b[2Jvalue\n" in process(tmp_path, *arguments).stdout
 
 
 CLOSING = """

@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import MutableMapping, Sequence
+from io import TextIOWrapper
 from typing import Annotated, Any, Final, cast
 
 import typer
@@ -121,4 +122,6 @@ def _open_closed_streams() -> None:
 def main() -> None:
     """The entry point of the installed command."""
     _open_closed_streams()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # where there is no Unicode, people see less, and no traceback
     sys.exit(run(sys.argv[1:]))

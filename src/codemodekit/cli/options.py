@@ -11,7 +11,16 @@ import typer
 
 from codemodekit.servers.config import POLICY_NAMES, Config, ConfigError, PolicyChoice, load_config, read_policy
 
-__all__ = ["AsJson", "ConfigFile", "McpConfigFile", "Policy", "chosen_config", "chosen_policy", "require_sources"]
+__all__ = [
+    "AsJson",
+    "ConfigFile",
+    "McpConfigFile",
+    "Policy",
+    "chosen_config",
+    "chosen_policy",
+    "require_source",
+    "require_sources",
+]
 
 _log = logging.getLogger("codemodekit")
 
@@ -60,6 +69,17 @@ def require_sources(config: Config) -> Config:
         where = f"{config.files[0]} names" if config.files else "there is no config, so there are"
         raise ConfigError(f"{where} no sources; write a codemode.json, or give --config FILE or --mcp-config FILE")
     return config
+
+
+def require_source(name: str | None, config: Config) -> None:
+    """Refuse the name of a source that is not configured; None asks for no source in particular.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    names = [each.name for each in config.sources]
+    if name is not None and name not in names:
+        raise ConfigError(f"there is no source {name!r}; configured: {', '.join(names)}")
 
 
 def chosen_policy(option: str | None, config: Config) -> PolicyChoice:

@@ -14,7 +14,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["console", "highlighted", "print_json", "stray_prints_to_stderr", "table", "waiting"]
+__all__ = ["console", "for_people", "highlighted", "print_json", "stray_prints_to_stderr", "table", "waiting"]
 
 
 _UNFOLDED: Final = 1000
@@ -55,8 +55,13 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     return Group(Text(title, style="bold"), made)  # a title of the table's own is folded to the table's width
 
 
+def for_people(text: str) -> str:
+    """Text of tools and programs, for a terminal without the control characters it would obey; elsewhere as it is."""
+    return _visible(text) if sys.stdout.isatty() else text
+
+
 def _visible(text: str) -> str:
-    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+    return "".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codemodekit.cli.output import console, highlighted, table
+from codemodekit.cli.output import console, for_people, highlighted, table
 
 __all__ = ["show_error", "show_result"]
 
@@ -18,14 +18,14 @@ def show_result(result: dict[str, Any], program: str) -> None:
     elif "value" in result:
         value = result["value"]
         text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-        printable = text.encode("utf-8", "replace").decode()
+        printable = for_people(text.encode("utf-8", "replace").decode())
         out.print(highlighted(printable, "json") if out.is_terminal and not isinstance(value, str) else printable)
     else:
         out.print("(the program returned nothing)")
     for entry in result["logs"]:
-        out.print(f"[{entry['level']}] {entry['message']}")
+        out.print(for_people(f"[{entry['level']}] {entry['message']}"))
     for note in result.get("notes", ()):
-        out.print(f"Note: {note}")
+        out.print(for_people(f"Note: {note}"))
     if result["calls"]:
         out.print(_receipt(result))
 
@@ -35,7 +35,7 @@ def show_error(error: dict[str, Any], program: str) -> None:
     out = console()
     place = error.get("location")
     at = f" (line {place['line']}, column {place['column']})" if place else ""
-    out.print(f"{error['code']}{at}: {error['message']}")
+    out.print(for_people(f"{error['code']}{at}: {error['message']}"))
     if place and out.is_terminal:
         out.print(
             highlighted(program, "typescript", lines=(max(1, place["line"] - 2), place["line"] + 2), mark=place["line"])

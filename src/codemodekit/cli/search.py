@@ -9,8 +9,8 @@ import typer
 
 from codemodekit.cli.connected import connected
 from codemodekit.cli.interruptible import run_interruptible
-from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
-from codemodekit.cli.output import console, highlighted, print_json, table
+from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_source, require_sources
+from codemodekit.cli.output import console, for_people, highlighted, print_json, table
 from codemodekit.servers.config import Config
 
 __all__ = ["HELP", "command"]
@@ -36,7 +36,8 @@ def command(
     as_json: AsJson = False,
 ) -> int:
     chosen = require_sources(chosen_config(config, mcp_config))
-    if not 1 <= len(query) <= 256:
+    require_source(source, chosen)
+    if not query.strip() or len(query) > 256:
         raise typer.BadParameter("1 to 256 characters are needed", param_hint="QUERY")
     found = run_interruptible(_search, chosen, query, source, detail, limit, cursor)
     if as_json:
@@ -70,9 +71,12 @@ def _show(found: dict[str, Any]) -> None:
         out.print(table(f"{found['returned']} of {found['total']} tools", ("call", "", "description"), rows))
     elif not found.get("namespaces"):
         out.print("No tool was found.")
-    for key in ("diagnostic", "suggestions", "nextCursor"):
-        if found.get(key):
-            out.print(f"{key}: {found[key]}")
+    if found.get("diagnostic"):
+        out.print(for_people(found["diagnostic"]))
+    if found.get("suggestions"):
+        out.print(for_people(f"Did you mean {', '.join(found['suggestions'])}?"))
+    if found.get("nextCursor"):
+        out.print(f"More with --cursor {found['nextCursor']}")
 
 
 def _first_line(result: dict[str, Any]) -> str:

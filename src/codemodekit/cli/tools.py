@@ -9,10 +9,10 @@ import typer
 from codemodekit.catalog.snapshot import CatalogTool
 from codemodekit.cli.connected import connected
 from codemodekit.cli.interruptible import run_interruptible
-from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_sources
+from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_source, require_sources
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.code_mode import CodeMode
-from codemodekit.servers.config import Config, ConfigError
+from codemodekit.servers.config import Config
 
 __all__ = ["HELP", "command"]
 
@@ -26,9 +26,7 @@ def command(
     as_json: AsJson = False,
 ) -> int:
     chosen = require_sources(chosen_config(config, mcp_config))
-    names = [each.name for each in chosen.sources]
-    if source is not None and source not in names:
-        raise ConfigError(f"there is no source {source!r}; configured: {', '.join(names)}")
+    require_source(source, chosen)
     listed = run_interruptible(_list, chosen, source)
     if as_json:
         print_json(listed)
