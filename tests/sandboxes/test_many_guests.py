@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import mmap
 import sys
 import threading
 from pathlib import Path
@@ -151,3 +152,25 @@ async def test_a_launch_given_up_while_its_thread_is_started_leaves_no_thread_be
     await asyncio.wait(launches)
     await box.aclose()
     assert threads() <= before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what is resident from /proc")
+async def test_a_burst_of_guests_leaves_little_of_their_memory_resident() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * mmap.PAGESIZE >> 20
+
+    box = QuickJsSandbox(workers=1)
+    body = "const bytes = new Uint8Array(6e6).fill(1); await tools.a.b({}); return bytes.length"
+    try:
+        first = await waiting(box, 0)
+        before = resident()
+        guests = [await box.launch(program(body), LAUNCH) for _ in range(40)]
+        for guest in guests:
+            assert isinstance(await guest.step([]), Calls)
+        assert resident() - before > 40 * 5
+        for guest in (first, *guests):
+            await guest.close()
+        await (await waiting(box, 1)).close()  # on the same worker, so the others have been freed
+        assert resident() - before < 40 * 3
+    finally:
+        await box.aclose()

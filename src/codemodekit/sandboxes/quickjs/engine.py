@@ -26,10 +26,11 @@ _ADDRESSES_PER_GUEST: Final = (4 << 30) + (64 << 20)
 """Address space of one memory with its guard pages; with less the engine would have to check every access."""
 
 _KEEPS_MEMORIES: Final = sys.platform == "linux"
-_KEPT_BYTES: Final = 4 << 20
-"""What stays resident of an ended guest's memory; a usual program touches less than one MiB."""
+_KEPT_BYTES: Final = 2 << 20
+"""What stays resident of an ended guest's memory, of each that ever lived at one time with others: no more than what is
+baked and the little a usual program adds. With less a short program costs twice the time."""
 _KEPT_MEMORIES: Final = 8
-"""Ended guests whose memory stays resident, an engine."""
+"""Ended guests whose memory stays mapped to what was baked, an engine."""
 
 SETTINGS: Final = f"epoch cow nothreads stack={MAX_WASM_STACK} pool={_KEEPS_MEMORIES}"
 """Names what compiled code depends on."""
