@@ -62,3 +62,10 @@ def test_a_name_like_no_other_gets_the_list() -> None:
 def test_limits_do_not_change() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         ExecutionLimits().max_tool_calls = 1000  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["memoryBytes", "logEntries", "wallTimeMs"])
+def test_a_limit_that_no_guest_can_be_told_is_refused(name: str) -> None:
+    assert ExecutionLimits.from_wire({name: 2**31 - 1}).to_wire()[name] == 2**31 - 1
+    with pytest.raises(LimitsError, match=f"limit '{name}' may be at most 2147483647"):
+        ExecutionLimits.from_wire({name: 2**31})

@@ -10,6 +10,9 @@ from typing import Any
 
 __all__ = ["ExecutionLimits", "LimitsError"]
 
+_MOST = 2**31 - 1
+"""Two gigabytes, or three weeks: what a 32-bit guest can be told. A larger number would fail in every run instead."""
+
 
 class LimitsError(ValueError):
     """A limit that does not exist or is not a positive integer."""
@@ -20,7 +23,7 @@ class ExecutionLimits:
     """What one run may use. Times in milliseconds, sizes in bytes of UTF-8. The program cannot raise any of them.
 
     Raises:
-        LimitsError: a value that is not a positive integer.
+        LimitsError: a value that is not a positive integer, or above 2147483647.
     """
 
     source_bytes: int = 128 * 1024
@@ -84,6 +87,8 @@ class ExecutionLimits:
 def _check(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         raise LimitsError(f"limit {name!r} must be a positive integer, not {value!r}")
+    if value > _MOST:
+        raise LimitsError(f"limit {name!r} may be at most {_MOST}")
 
 
 def _snake(name: str) -> str:

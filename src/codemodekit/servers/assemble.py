@@ -9,6 +9,7 @@ from codemodekit.code_mode import CodeMode
 from codemodekit.contracts import ToolPolicy, ToolProvider
 from codemodekit.limits import ExecutionLimits
 from codemodekit.servers.config import SERVER_LIMITS, Config, ConfigError, PolicyChoice
+from codemodekit.servers.host_log import log_host_failure
 from codemodekit.servers.policies import build_policy
 from codemodekit.servers.sources import providers_of
 
@@ -40,5 +41,7 @@ def code_mode_of(
     limits: ExecutionLimits | None = None,
     **options: Any,
 ) -> CodeMode:
-    """A Code Mode with a server's limits, unless others are given; `options` go to it as they are."""
+    """A Code Mode with a server's limits and a log of the host's own failures, unless others are given; `options` go to
+    it as they are."""
+    options = {"on_diagnostic": log_host_failure, **options}
     return CodeMode(providers=providers, tool_policy=tool_policy, limits=limits or SERVER_LIMITS, **options)
