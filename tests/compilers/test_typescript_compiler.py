@@ -21,6 +21,7 @@ HOSTILE = {
     "arrow chain": "(a): b =>" * 10_000 + "1",
     "conversion chain": "a" + " as b" * 20_000,
     "sum": "a+" * 60_000 + "a",
+    "compared templates": "x=" + "a<b>`x`+" * 12_000 + "1",
     "else-if chain": "if (a) b; else " * 8_000 + "c",
     "local requires": "let require;require();" * 3_000,
     "import types": 'x as typeof import("a");' * 4_000,

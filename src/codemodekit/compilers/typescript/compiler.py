@@ -109,7 +109,7 @@ class _Translation:
             "arrow_parameters": eraser.arrow_parameters,
             "conversion": eraser.conversion,
             "non_null": eraser.non_null,
-            "tagged_template": eraser.tagged_template,
+            "greater": eraser.greater,
             "assertion": eraser.assertion,
             "field_name": eraser.field_name,
             "import": guard.import_,

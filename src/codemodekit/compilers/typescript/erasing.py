@@ -15,12 +15,17 @@ from tree_sitter import Node
 
 from codemodekit.compilers.typescript.edits import Edits
 from codemodekit.compilers.typescript.parsing import ParsedProgram
+from codemodekit.compilers.typescript.problems import unsupported
 from codemodekit.compilers.typescript.text import LINE_ENDS
 
 __all__ = ["Eraser"]
 
 _LINE_END: Final = re.compile(f"[{LINE_ENDS}]")
 _GAP: Final = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+_MOST_TAGGED_TEMPLATES: Final = 60
+_TOO_MANY_TAGGED: Final = (
+    "too many templates stand behind a `>`; put the tags' results into variables in a loop instead"
+)
 _CALL_LIKE: Final = ("(", "[", "`")
 """A line that begins so goes on with the expression above it."""
 _NEEDS_PARENTHESES: Final = re.compile(r"(?:\{|(?:async\s+)?function\b|class\b|let\b)")
@@ -35,6 +40,7 @@ class Eraser:
         self.units = units
         self.parsed = parsed
         self.edits = edits
+        self._tagged = 0
 
     def blank(self, start: int, end: int, _node: Node) -> None:
         self.edits.blank(start, end)
@@ -53,12 +59,26 @@ class Eraser:
         if node.parent is not None and node.parent.start_byte == node.start_byte:
             self.edits.put(start, ";")
 
-    def tagged_template(self, _start: int, _end: int, node: Node) -> None:
-        """The grammar reads ``tag<T>`text` `` as two comparisons; TypeScript never does."""
-        operator, compared = node.child_by_field_name("operator"), node.child_by_field_name("left")
-        end = self.parsed.span(operator)[1] if operator is not None else 0
+    def greater(self, start: int, end: int, node: Node) -> None:
+        """The grammar reads ``tag<T>`text` `` as two comparisons; TypeScript never does.
+
+        Only the sign is sought by the query: one for the comparison around it takes quadratic time in a long chain.
+
+        Raises:
+            CompileProblem: so many that looking at each would take too long.
+        """
         if not self.units.startswith("`", self._skip(end)):
             return
+        self._tagged += 1
+        if self._tagged > _MOST_TAGGED_TEMPLATES:
+            raise unsupported(_TOO_MANY_TAGGED, start, end, "tagged-template")
+        if node.parent is not None:
+            self._tagged_template(node.parent, end)
+
+    def _tagged_template(self, comparison: Node, end: int) -> None:
+        if comparison.type != "binary_expression":
+            return
+        compared = comparison.child_by_field_name("left")
         while compared is not None and compared.type == "binary_expression":
             operator = compared.child_by_field_name("operator")
             if operator is not None and operator.type == "<":
