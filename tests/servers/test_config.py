@@ -164,7 +164,7 @@ def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) 
         ({"mcpServers": {"a": {"command": "x", "env": {"K": None}}}}, ["a.env.K: expected text, not null"]),
         ({"mcpServers": {"a": {"command": "x", "mode": "2025"}}}, ["a.mode: '2025' is none of"]),
         ({"mcpServers": {"a": {"command": "x", "outputMismatch": "warm"}}}, ["did you mean 'warn'?"]),
-        ({"mcpServers": {"a": {"command": "x", "timeout": -1}}}, ["a.timeout: expected a positive number"]),
+        ({"mcpServers": {"a": {"command": "x", "timeout": -1}}}, ["a.timeout: expected a positive number below"]),
         ({"mcpServers": {"a": {"command": "x", "disabled": "no"}}}, ["a.disabled: expected true or false"]),
         ({"mcpServers": {"a": {"type": "ws", "url": "ws://x"}}}, ["a.type: 'ws' is none of"]),
         ({"mcpServers": {"a": {"url": "ftp://x"}}}, ["a.url: expected an address"]),
@@ -192,6 +192,7 @@ def test_what_is_wrong_is_one_line_with_file_key_and_cure(tmp_path: Path, data: 
 
 def test_a_broken_toml_file_says_where(tmp_path: Path) -> None:
     assert "line 2" in complaint(tmp_path, 'policy = "deny-all"\n= 1\n', "codemode.toml")
+    assert complaint(tmp_path, f"search = {'9' * 5000}\n", "codemode.toml").startswith(": not TOML: ")
 
 
 def test_a_value_of_the_environment_is_in_no_complaint(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ async def test_an_unavailable_source_says_why_at_every_attempt() -> None:
         (None, "tools", "cannot import 'cmk_absent'"),
         ("1/0", "tools", "importing 'cmk_failing' failed with ZeroDivisionError"),
         ("raise SystemExit(3)", "tools", "importing 'cmk_leaving' failed with SystemExit"),
+        ("raise KeyboardInterrupt", "tools", "importing 'cmk_interrupting' failed with KeyboardInterrupt"),
+        ("\ndef tools(:", "tools", "importing 'cmk_misspelt' failed: invalid syntax (cmk_misspelt.py, line 2)"),
         ("tols = []", "tools", "module 'cmk_other' has no attribute 'tools'"),
         ("tools = 5", "tools", "cmk_number:tools is of type int, not a list or dict of functions"),
         ("tools = [5]", "tools", "cmk_inside:tools: "),

@@ -161,5 +161,7 @@ class PythonProvider:
             return import_module(self._module)
         except ImportError as error:
             raise SourceLost(f"cannot import {self._module!r}: {error}") from error
-        except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        except SyntaxError as error:
+            raise SourceLost(f"importing {self._module!r} failed: {error}") from error
+        except BaseException as error:  # whatever the module does when it is imported: leave, interrupt, cancel
             raise SourceLost(f"importing {self._module!r} failed with {type(error).__name__}") from error

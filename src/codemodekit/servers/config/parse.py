@@ -21,8 +21,9 @@ def parse_file(path: Path) -> Any:
         ConfigError: it cannot be read, or is not JSON or TOML; with line and column where they are known.
     """
     text = _read(path)
+    language = "TOML" if path.suffix.lower() == ".toml" else "JSON"
     try:
-        return tomllib.loads(text) if path.suffix.lower() == ".toml" else _json(text)
+        return tomllib.loads(text) if language == "TOML" else _json(text)
     except json.JSONDecodeError as error:
         hint = "; comments are not JSON" if error.doc[error.pos : error.pos + 2] in ("//", "/*") else ""
         raise ConfigError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}{hint}") from None
@@ -33,7 +34,7 @@ def parse_file(path: Path) -> Any:
     except RecursionError:
         raise ConfigError(f"{path}: nested too deeply") from None
     except ValueError as error:  # a number too long to convert, NaN
-        raise ConfigError(f"{path}: not JSON: {error}") from None
+        raise ConfigError(f"{path}: not {language}: {error}") from None
 
 
 def _read(path: Path) -> str:

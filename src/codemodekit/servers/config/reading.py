@@ -71,8 +71,10 @@ class Node:
         return self.value
 
     def positive(self) -> float:
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < 1e9:
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.expected("a positive number")
+        if not 0 < self.value < 1e9:
+            raise self.error("expected a positive number below 1000000000")
         return float(self.value)
 
     def one_of(self, choices: Sequence[str]) -> str:
