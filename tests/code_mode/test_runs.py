@@ -439,3 +439,20 @@ async def test_tens_of_thousands_of_calls_in_one_step_leave_turns_to_others_and_
     assert turns > 200
     assert len(result.notes) < 20
     assert any("more calls nobody awaited failed" in note for note in result.notes)
+
+
+async def test_a_function_whose_result_is_not_json_has_an_invalid_result() -> None:
+    async def nan() -> dict[str, Any]:
+        return {"a": float("nan")}
+
+    async def deep() -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for _ in range(5000):
+            value = {"a": value}
+        return value
+
+    async with kit(local("app", [nan, deep])) as code_mode:
+        for name in ("nan", "deep"):
+            result = await code_mode.run(f"return await tools.app.{name}()")
+            assert result.error is not None
+            assert result.error.code == "TOOL_OUTPUT_INVALID"

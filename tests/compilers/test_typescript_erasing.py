@@ -144,6 +144,7 @@ def test_function_with_unknown_parameters_is_not_called_and_a_note_says_so() -> 
         ("return tag<Row>`a` + tag<Other>`b`.length", "return tag `a` + tag `b`.length"),
         ("return tag /* a */ < /* b */ Row /* c */ > /* d */ `a`", "return tag /* a */ /* d */ `a`"),
         ('return "<b>`a`</b>" + `<b>`', 'return "<b>`a`</b>" + `<b>`'),
+        ("class A { x: any[]\n *[k](): T { }\n}", "class A { x *[k]() { } }"),
         ("return a < b > c", "return a < b > c"),
         ("let a = 1\nin_stock = a as number\nreturn in_stock", "let a = 1 in_stock = a return in_stock"),
     ],

@@ -37,8 +37,9 @@ from codemodekit.sandboxes.quickjs import QuickJsSandbox
 
 __all__ = ["CodeMode"]
 
-_COMPILE_INLINE_BYTES: Final = 8 * 1024
-"""Longer programs are compiled in a thread: the event loop has others to serve."""
+_COMPILE_INLINE_BYTES: Final = 2 * 1024
+"""What takes a twentieth of a second to read in the worst of texts. Longer programs are compiled in a thread: the event
+loop has others to serve."""
 
 
 class CodeMode:

@@ -161,8 +161,13 @@ class _LocalSession:
 def _result(value: Any) -> ToolResult:
     if value is None:
         return ToolResult()
-    structured = value if _is_plain(value) else _anything.dump_python(value, mode="json")
-    text = structured if isinstance(structured, str) else dumps(structured)
+    structured = value
+    try:
+        if not _is_plain(value):
+            structured = _anything.dump_python(value, mode="json")
+        text = structured if isinstance(structured, str) else dumps(structured)
+    except (ValueError, RecursionError):  # NaN, say, or too deep: whoever bounds the result refuses it and says why
+        return ToolResult(structured_content=structured)
     return ToolResult(content=({"type": "text", "text": text},), structured_content=structured)
 
 

@@ -165,6 +165,8 @@ _USING: Final = re.compile(
 _VARIANCE: Final = re.compile(r"(?<=[<,])\s*(?:in\s+out|in|out)(?=\s+[\w$]+\s*(?:[,>=]|extends\b))")
 _NAME_LIKE_IN: Final = re.compile(r"(?<=[\n\u2028\u2029 \t])in(?=[\d_$])")
 """A line that begins so is taken for the operator `in`, and so for the rest of the line above."""
+_GENERATOR_MEMBER: Final = re.compile(r"\n(?=[ \t]*\*[ \t]*[\w$#\[\"'][^\n]{0,400}\)[^\n]{0,400}\{)")
+"""The grammar misses that a line end ends a field in front of a method that is a generator."""
 _TYPE_AT_LINE_END: Final = re.compile(r"(\b(?:as|satisfies)[ \t]+[\w$.<>\[\]|& ]{1,200})\n(?=\s*[\[`])")
 
 
@@ -177,5 +179,6 @@ def _mask_gaps(units: str) -> str:
         units, _ = edits.apply(units)
     units = _VARIANCE.sub(lambda match: " " * len(match[0]), units)
     units = _NAME_LIKE_IN.sub("_n", units)
+    units = _GENERATOR_MEMBER.sub(";", units)
     units = _TYPE_AT_LINE_END.sub(r"\1;", units)
     return _USING.sub(lambda match: " " * len(match[1] or "") + match[2] + "const", units)

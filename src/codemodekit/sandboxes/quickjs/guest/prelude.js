@@ -174,8 +174,7 @@
     if (depth >= MAX_DEPTH) throw new Refusal('value', 'it is nested deeper than ' + MAX_DEPTH + ' levels', trail);
     for (let i = 0; i < depth; i++) if (above[i] === object) refuse('a cycle');
     above[depth] = object;
-    size += 1;
-    grow(''); // with the 1 above: its two brackets
+    if ((size += 2) > most + 1) throw new Refusal('size', 'it is too large', trail);
     return kind === ARRAY ? writeArray(object) : writeFields(object);
   };
   const write = (value, key, mayConvert) => {
