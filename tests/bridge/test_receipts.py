@@ -9,10 +9,11 @@ import pytest
 from bridge_helpers import app, kit
 
 from codemodekit.bridge.receipts import CallReceipt, CallStatus, Rerun, rerun_verdict
+from codemodekit.code_mode import CodeMode
 from codemodekit.contracts import Deny, PolicyRequest
 from codemodekit.errors import SourceLost, ToolError
 from codemodekit.policy import deny_all_tool_calls
-from codemodekit.testing import InMemoryProvider
+from codemodekit.testing import Gate, InMemoryProvider
 
 pytestmark = pytest.mark.anyio
 
@@ -189,6 +190,15 @@ async def test_a_flood_of_refused_calls_is_listed_in_part_and_counted() -> None:
     assert result.value == 1
     assert len(result.calls) < 200
     assert any("not listed" in note for note in result.notes)
+
+
+async def test_a_source_that_is_still_connecting_is_a_near_name() -> None:
+    provider = InMemoryProvider("app")
+    provider.connect_gate = Gate()
+    async with CodeMode(providers=[provider], tool_policy=deny_all_tool_calls()) as code_mode:
+        result = await code_mode.run("await tools.ap.echo({})")
+    assert result.error is not None
+    assert result.error.message == "there is no source 'ap'; did you mean 'app'?"
 
 
 async def test_a_name_without_end_does_not_swell_the_receipt() -> None:

@@ -63,6 +63,7 @@ def test_a_misspelt_required_property_is_one_mistake() -> None:
     }
     assert wire(PERSON, {"nmae": "Ada"}) == [expected]
     assert wire({**PERSON, "additionalProperties": True}, {"nmae": "Ada"}) == [expected]
+    assert wire(PERSON, {"NAME": "Ada"}) == [{**expected, "pointer": "/NAME"}]
 
 
 @pytest.mark.parametrize("given", ["postal_code", "PostalCode", "postal-code", "postalcode"])

@@ -128,7 +128,6 @@ def test_every_change_that_can_be_seen_changes_the_revision(change: dict[str, An
 def test_a_catalogue_names_what_is_near() -> None:
     built = build_source("github", listing("list_issues", "get_issue", "create_pull_request", "zzz"))
     catalog = Catalog().with_source(built).with_source(SourceCatalog("gitlab"))
-    assert catalog.near_sources("githb") == ("github", "gitlab")
     assert catalog.near_tools("github", "listIssue") == ("list_issues", "get_issue")
     assert catalog.near_tools("nowhere", "x") == ()
     assert catalog.near_tools("github", "☃") == ()

@@ -12,7 +12,7 @@ from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.failures import CallRefused, listed, refused
 from codemodekit.catalog.manager import CatalogManager
 from codemodekit.catalog.near import near_names
-from codemodekit.catalog.snapshot import Catalog, CatalogTool, SourceCatalog
+from codemodekit.catalog.snapshot import CatalogTool, SourceCatalog
 from codemodekit.contracts import GuestCall
 from codemodekit.diagnostics import DiagnosticCode
 
@@ -54,9 +54,9 @@ def check_input(call: GuestCall, tool: CatalogTool) -> None:
     raise refused(DiagnosticCode.TOOL_INPUT_INVALID, message, call.source, call.tool, details=details)
 
 
-def no_source(call: GuestCall, catalog: Catalog) -> CallRefused:
-    """There is no source of that name."""
-    near = catalog.near_sources(call.source)
+def no_source(call: GuestCall, configured: Sequence[str]) -> CallRefused:
+    """There is no source of that name; those that have not listed yet are near names too."""
+    near = near_names(call.source, configured)
     message = f"there is no source {clean(call.source, 200)!r}{_did_you_mean(near)}"
     return refused(DiagnosticCode.SOURCE_NOT_FOUND, message, call.source, call.tool, details=_near(near))
 

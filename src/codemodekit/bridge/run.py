@@ -240,7 +240,7 @@ class BridgeRun:
         """A source that has not listed yet is pinned when it is first ready."""
         catalog = self._shared.catalog
         if not catalog.known(call.source):
-            raise no_source(call, self._pinned)
+            raise no_source(call, catalog.names)
         found = await catalog.ready(call.source, CONNECT_SECONDS)
         if found is None:
             raise unavailable(call, catalog)

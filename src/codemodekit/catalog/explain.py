@@ -119,7 +119,7 @@ def _missing(path: _Path, name: str, error: jsonschema_rs.ValidationError, schem
     known = _properties(place)
     given = error.instance if isinstance(error.instance, dict) else {}
     unknown = sorted(key for key in given if key not in known)
-    near = get_close_matches(name, unknown, n=1, cutoff=0.7)
+    near = _same_but_case(name, unknown) or get_close_matches(name, unknown, n=1, cutoff=0.7)
     described = _described(place, name)
     if near:
         expected = f"the required property {name!r} {described}".rstrip()
@@ -135,7 +135,7 @@ def _unexpected(
     given = error.instance if isinstance(error.instance, dict) else {}
     expected = f"no such property; known: {_listed(known)}" if known else "no properties here"
     for name in sorted(names)[: _MOST * 2]:
-        near = get_close_matches(name, known, n=1, cutoff=0.6) or _same_but_case(name, known)
+        near = _same_but_case(name, known) or get_close_matches(name, known, n=1, cutoff=0.6)
         yield _Finding((*path, name), expected, shape(given.get(name)), near[0] if near else None)
 
 

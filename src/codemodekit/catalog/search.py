@@ -242,7 +242,7 @@ class _View:
         if self._manager.known(source):
             state = dict(self._absent).get(source, "unavailable")
             return _Page(diagnostic=f"the source {source!r} is {state}; its tools cannot be called now")
-        near = near_names(source, self._available)
+        near = near_names(source, self._manager.names)
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; search for '*' to list the sources"
         return _Page(diagnostic=f"there is no source {_short(source)!r}{hint}", suggestions=near)
 

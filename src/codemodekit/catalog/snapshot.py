@@ -57,10 +57,6 @@ class Catalog:
     sources: Mapping[str, SourceCatalog] = field(default_factory=lambda: MappingProxyType({}))
     revision: str = ""
 
-    def near_sources(self, name: str) -> tuple[str, ...]:
-        """Up to three sources of similar name."""
-        return near_names(name, self.sources)
-
     def near_tools(self, source: str, name: str) -> tuple[str, ...]:
         """Up to three tools of the source with a similar name."""
         found = self.sources.get(source)
