@@ -44,6 +44,23 @@ async def test_a_source_without_a_name_is_refused() -> None:
         CatalogManager([FakeSource("")])
 
 
+async def test_what_is_no_source_is_refused_with_what_would_be() -> None:
+    with pytest.raises(ConfigurationError, match=r"local\(name, tools\).*not 'builtin_function_or_method'"):
+        CatalogManager([print])  # type: ignore[list-item]
+
+
+async def test_a_loss_is_logged_once_with_what_the_source_said_last(caplog: pytest.LogCaptureFixture) -> None:
+    faults = [SourceLost("it ended") for _ in range(3)]
+    for fault in faults:
+        fault.add_note("\n".join(["long ago", *(f"line {number}" for number in range(9)), "no\x1b[2J file"]))
+    source = FakeSource("git", "log", fails=faults)
+    async with managed(source) as manager:
+        await until(lambda: manager.health()[0].state is SourceState.HEALTHY)
+    (said,) = caplog.messages
+    assert said.startswith("source 'git' is unavailable: it ended\n  line 0\n")
+    assert said.endswith("\n  no [2J file")
+
+
 async def test_every_source_that_lists_is_in_the_snapshot() -> None:
     async with managed(FakeSource("git", "log"), FakeSource("app", "b", "a")) as manager:
         await manager.settled(5)

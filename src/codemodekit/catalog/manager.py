@@ -175,7 +175,12 @@ class CatalogManager:
 
 
 def _new_name(provider: ToolProvider, taken: dict[str, SourceOwner]) -> str:
-    name = provider.name
+    name = getattr(provider, "name", None)
+    if not isinstance(name, str) or not callable(getattr(provider, "connect", None)):
+        raise ConfigurationError(
+            f"a source is what local(name, tools), mcp.stdio(...) and mcp.http(...) give, or a ToolProvider of yours, "
+            f"not {type(provider).__name__!r}"
+        )
     if not name:
         raise ConfigurationError(f"a source needs a name that is not empty, not {name!r}")
     if name in taken:

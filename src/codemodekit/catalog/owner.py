@@ -7,6 +7,7 @@ a provider does wrong ends here: it becomes the source's last error. What was li
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -17,8 +18,13 @@ from codemodekit.errors import SourceLost
 
 __all__ = ["SourceOwner", "Timing"]
 
+_log = logging.getLogger(__name__)
+
 _SHORTEST_REFRESH_S: Final = 0.05
 """A source that announces a change without end must not keep the loop busy."""
+
+_MOST_ASIDE: Final = 10
+"""Lines of a source's own output that are logged when it is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +168,10 @@ class SourceOwner:
         self.session = None
         if self._closing:
             return
-        self.last_error = self._words(error)
+        words = self._words(error)
+        if words != self.last_error:  # the same failure again, at every attempt, is no news
+            _log.warning("source %r is unavailable: %s%s", self._provider.name, words, _aside(error))
+        self.last_error = words
         self.state = SourceState.UNAVAILABLE
         self.settled.set()
 
@@ -181,3 +190,9 @@ class SourceOwner:
             await self._sleep(delay)
         finally:
             self._retry_at = None
+
+
+def _aside(error: BaseException) -> str:
+    """The last lines of what a source said on the side: for whoever runs the host, never for a model."""
+    lines = [line for note in getattr(error, "__notes__", ()) for line in str(note).splitlines() if line.strip()]
+    return "".join("\n  " + "".join(c if c.isprintable() else " " for c in line) for line in lines[-_MOST_ASIDE:])
