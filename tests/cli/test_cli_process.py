@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
+from codemodekit.cli import output
 
 HEAVY = ("mcp", "mcp_types", "wasmtime", "tree_sitter", "pydantic", "rich", "jsonschema_rs", "anyio", "asyncio")
 
@@ -67,6 +71,19 @@ def test_a_terminal_obeys_neither_programs_nor_tools(tmp_path: Path) -> None:
             shown = screen.read(4096)
     assert shown.decode().splitlines() == ["\ufffd[2Jvalue", "[log] \ufffd]0;log"]
     assert "\x1b[2Jvalue\n" in process(tmp_path, *arguments).stdout
+
+
+@pytest.mark.parametrize(("name", "whole"), [("tools.git.git_create_branch", True), ("tools." + "x" * 80, False)])
+def test_a_call_stays_on_one_line_of_a_narrow_terminal_if_there_is_room(
+    monkeypatch: pytest.MonkeyPatch, name: str, whole: bool
+) -> None:
+    narrow = Console(width=60, file=StringIO())
+    monkeypatch.setattr(output, "console", lambda: narrow)
+    narrow.print(output.table("Tools", ("call", "", "description"), [(name, "read-only", "word " * 20)], whole="call"))
+    shown = narrow.file.getvalue()  # type: ignore[attr-defined]
+    assert (name in shown) == whole
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shown.count("x") == name.count("x")  # nothing is cut off
 
 
 CLOSING = """

@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "run": "Run one program against the configured sources.",
     "search": "Search tools as a model would.",
     "tools": "List sources, tools, quarantined tools and health.",
-    "tokens": "What direct tool lists cost in tokens, against the Code Mode surface.",
+    "tokens": "Count what tools cost in tokens, directly and in Code Mode.",
     "doctor": "Check this installation.",
 }
 

@@ -18,6 +18,7 @@ __all__ = ["console", "for_people", "highlighted", "print_json", "stray_prints_t
 
 
 _UNFOLDED: Final = 1000
+_WIDEST_WHOLE: Final = 0.6
 
 
 def console() -> Console:
@@ -45,11 +46,16 @@ def highlighted(code: str, language: str, *, lines: tuple[int, int] | None = Non
     )
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Group:
-    """A table of text; cells keep brackets and control characters out of the terminal's hands."""
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, whole: str | None = None) -> Group:
+    """A table of text; cells keep brackets and control characters out of the terminal's hands.
+
+    Cells of the column `whole` are for copying: where they leave room for the rest, they stay on one line.
+    """
     made = Table(header_style="bold", box=None, pad_edge=False)
-    for column in columns:
-        made.add_column(column, overflow="fold")
+    for place, column in enumerate(columns):
+        longest = max((len(str(row[place])) for row in rows), default=0)
+        kept = column == whole and longest <= console().width * _WIDEST_WHOLE
+        made.add_column(column, overflow="fold", no_wrap=kept)
     for row in rows:
         made.add_row(*(Text(_visible(str(cell))) for cell in row))
     return Group(Text(title, style="bold"), made)  # a title of the table's own is folded to the table's width

@@ -68,7 +68,9 @@ def _show(found: dict[str, Any]) -> None:
             (result["callable"], "read-only" if result.get("readOnly") else "", _first_line(result))
             for result in found["results"]
         ]
-        out.print(table(f"{found['returned']} of {found['total']} tools", ("call", "", "description"), rows))
+        out.print(
+            table(f"{found['returned']} of {found['total']} tools", ("call", "", "description"), rows, whole="call")
+        )
     elif not found.get("namespaces"):
         out.print("No tool was found.")
     if found.get("diagnostic"):

@@ -75,7 +75,7 @@ def _show(listed: dict[str, Any]) -> None:
         for tool in listed["tools"]
     ]
     if tools:
-        out.print(table("\nTools", ("call", "", "description"), tools))
+        out.print(table("\nTools", ("call", "", "description"), tools, whole="call"))
     notes = [(note["source"], note.get("tool", ""), note["message"]) for note in listed["diagnostics"]]
     if notes:
         out.print(table("\nPut aside or odd", ("source", "tool", "why"), notes))
