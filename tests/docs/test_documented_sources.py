@@ -26,6 +26,7 @@ EXPECTED: Final[dict[str, Any]] = {
         "health": [("billing", "healthy", 1)],
         "put aside": ["remind"],
     },
+    "own_source": {"keeps the contract": True, "capital": "Oslo"},
     "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
     "trusted_host_code": {
         "the program saw": ["content"],
