@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bridge_helpers import app, kit
 
 from codemodekit.bridge import decisions as decisions_module
 from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest
 from codemodekit.policy import policy_rules, read_only_tool_calls
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 

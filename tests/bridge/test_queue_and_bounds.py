@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from bridge_helpers import app, kit
 
 from codemodekit.contracts import ToolCall, ToolResult
 from codemodekit.providers.local import ToolContext, local
 from codemodekit.testing import InMemoryProvider
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from bridge_helpers import app, kit
 
 from codemodekit.bridge.receipts import CallReceipt, CallStatus, Rerun, rerun_verdict
 from codemodekit.code_mode import CodeMode
@@ -14,6 +13,7 @@ from codemodekit.contracts import Deny, PolicyRequest
 from codemodekit.errors import SourceLost, ToolError
 from codemodekit.policy import deny_all_tool_calls
 from codemodekit.testing import Gate, InMemoryProvider
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 

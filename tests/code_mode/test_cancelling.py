@@ -7,7 +7,6 @@ from typing import Any
 
 import anyio
 import pytest
-from code_mode_helpers import app, kit
 
 from codemodekit.bridge.receipts import Rerun
 from codemodekit.code_mode import CodeMode, RunEvent
@@ -17,6 +16,7 @@ from codemodekit.limits import ExecutionLimits
 from codemodekit.policy import allow_all_tool_calls
 from codemodekit.sandboxes.quickjs import QuickJsSandbox
 from codemodekit.testing import InMemoryProvider
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 

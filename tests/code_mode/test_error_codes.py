@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from code_mode_helpers import app, kit
 
 from codemodekit.contracts import GuestError, Threw, ToolResult
 from codemodekit.diagnostics import DiagnosticCode, phase_of
@@ -17,6 +16,7 @@ from codemodekit.errors import SandboxError, SourceLost, ToolCallFailed, ToolErr
 from codemodekit.policy import deny_all_tool_calls
 from codemodekit.providers.local import local
 from codemodekit.testing import InMemoryProvider, ScriptedSandbox
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 Code = DiagnosticCode

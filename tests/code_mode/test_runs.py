@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from code_mode_helpers import app, kit
 
 from codemodekit._json import ABSENT
 from codemodekit.bridge import run as bridge_run
@@ -16,6 +15,7 @@ from codemodekit.errors import ConfigurationError, SourceLost, ToolError
 from codemodekit.policy import allow_all_tool_calls
 from codemodekit.providers.local import ToolContext, local
 from codemodekit.testing import Gate, InMemoryProvider, ScriptedSandbox
+from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 
