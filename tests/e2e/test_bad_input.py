@@ -110,7 +110,12 @@ def test_every_ill_source_says_what_it_has_and_the_healthy_ones_are_listed(ill: 
         assert state == "unavailable"
         assert words in reason
         assert "\n" not in reason
-    assert err.splitlines() == ["printed at import"]
+    lines = err.splitlines()
+    assert "printed at import" in lines
+    ill_ones = [line for line in lines if line.startswith("source ")]
+    assert len(ill_ones) == 4
+    last_words = lines[lines.index("source 'broken' is unavailable: the server process exited with code 4") + 1 :][:2]
+    assert last_words == ["  last output of the server:", "  cannot open the database"]
 
 
 def test_a_run_is_not_harmed_by_ill_sources_it_does_not_call(ill: Path) -> None:
