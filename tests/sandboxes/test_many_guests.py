@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from codemodekit.contracts import Answer, Calls, Guest, Launch, Program, Returned
+from codemodekit.contracts import Answer, Calls, Guest, Launch, Program, Returned, Step
 from codemodekit.limits import ExecutionLimits
 from codemodekit.sandboxes.quickjs import QuickJsSandbox, engine, sandbox
 
@@ -172,5 +172,31 @@ async def test_a_burst_of_guests_leaves_little_of_their_memory_resident() -> Non
             await guest.close()
         await (await waiting(box, 1)).close()  # on the same worker, so the others have been freed
         assert resident() - before < 40 * 3
+    finally:
+        await box.aclose()
+
+
+async def test_what_a_program_printed_is_there_when_it_is_given_up_just_as_its_step_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over, go_on, read_step = threading.Event(), threading.Event(), sandbox.read_step
+
+    def held(text: str, javascript: str) -> Step:
+        over.set()
+        go_on.wait(5)
+        return read_step(text, javascript)
+
+    monkeypatch.setattr(sandbox, "read_step", held)
+    box = QuickJsSandbox(workers=1)
+    try:
+        guest = await box.launch(program("console.log('seen'); await tools.a.b({})"), LAUNCH)
+        step = asyncio.create_task(guest.step([]))
+        await asyncio.to_thread(over.wait, 5)
+        step.cancel()
+        asyncio.get_running_loop().call_soon(go_on.set)
+        await asyncio.wait([step])
+        assert step.cancelled()
+        await guest.close()
+        assert [entry.message for entry in guest.logs] == ["seen"]
     finally:
         await box.aclose()

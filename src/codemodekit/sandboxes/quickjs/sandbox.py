@@ -214,12 +214,12 @@ class QuickJsGuest:
             begun = self._begun
             if begun:
                 self._future = left
-            else:
-                self._keep_logs()
         self.kill(_ENDED)
         while begun and not left.done():
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.shield(left)
+        with self._handing:
+            self._keep_logs()  # the step may have left the engine before it could be ended there
 
     def kill(self, error: GuestError) -> bool:
         """End the program wherever it is; whether it was running at that moment."""
