@@ -16,6 +16,7 @@ __all__ = [
     "SourceLost",
     "ToolCallFailed",
     "ToolError",
+    "ToolResultTooLarge",
 ]
 
 
@@ -49,6 +50,10 @@ class ToolCallFailed(CodeModeKitError):
         self.upstream_code = upstream_code
         self.details = details
         """JSON value that may be shown to the model."""
+
+
+class ToolResultTooLarge(ToolCallFailed):
+    """A source answered with more than its connection carries; the call itself may well have succeeded."""
 
 
 class SourceLost(CodeModeKitError):

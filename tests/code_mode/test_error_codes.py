@@ -12,7 +12,7 @@ import pytest
 
 from codemodekit.contracts import GuestError, Threw, ToolResult
 from codemodekit.diagnostics import DiagnosticCode, phase_of
-from codemodekit.errors import SandboxError, SourceLost, ToolCallFailed, ToolError
+from codemodekit.errors import SandboxError, SourceLost, ToolCallFailed, ToolError, ToolResultTooLarge
 from codemodekit.policy import deny_all_tool_calls
 from codemodekit.providers.local import local
 from codemodekit.testing import InMemoryProvider, ScriptedSandbox
@@ -107,6 +107,11 @@ CASES = [
         script=lambda p: p.answer("fail", ToolCallFailed("no row", upstream_code=404)),
     ),
     Case(Code.TOOL_EXECUTION_FAILED, "await tools.app.fail({})", script=lambda p: p.answer("fail", KeyError("secret"))),
+    Case(
+        Code.TOOL_OUTPUT_LIMIT_EXCEEDED,
+        "await tools.app.fail({})",
+        script=lambda p: p.answer("fail", ToolResultTooLarge("too long a line")),
+    ),
     Case(Code.TOOL_APPROVAL_DENIED, "await tools.app.echo({})", more={"policy": deny_all_tool_calls()}),
     Case(Code.INTERNAL_ERROR, "return 1", more={"sandbox": ScriptedSandbox([Threw(GuestError(kind="internal"))])}),
     Case(Code.INTERNAL_ERROR, "return 1", more={"sandbox": ScriptedSandbox([SandboxError("no memory")])}),

@@ -13,7 +13,7 @@ from codemodekit.bridge.cleaning import clean, clean_details
 from codemodekit.bridge.receipts import CallStatus
 from codemodekit.catalog.schemas import FieldError
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode, ToolReference, phase_of
-from codemodekit.errors import SourceLost, ToolCallFailed, ToolError
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolError, ToolResultTooLarge
 
 __all__ = ["CallRefused", "error_wire", "listed", "refused", "translate"]
 
@@ -53,6 +53,8 @@ def translate(error: BaseException, source: str, tool: str) -> CallRefused:
         message = clean(str(error)) or "the tool failed without saying why"
     elif isinstance(error, ToolCallFailed):
         message = clean(error.message) or "the source reported a failure without saying why"
+        if isinstance(error, ToolResultTooLarge):
+            code = DiagnosticCode.TOOL_OUTPUT_LIMIT_EXCEEDED
         upstream = clean(error.upstream_code, 256) if isinstance(error.upstream_code, str) else error.upstream_code
         reference, details = ToolReference(source, tool, upstream), clean_details(error.details)
     elif isinstance(error, SourceLost):

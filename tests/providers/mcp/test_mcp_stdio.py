@@ -14,7 +14,7 @@ import pytest
 from mcp_helpers import alive, names, outcome, raw_stdio, until
 
 from codemodekit.contracts import ToolResult
-from codemodekit.errors import SourceLost, ToolCallFailed
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultTooLarge
 from codemodekit.providers.mcp import stdio
 from codemodekit.providers.mcp.sources import mcp
 
@@ -209,7 +209,7 @@ class TestAnswersThatCannotBeRead:
         calls = {"big": {"size": 900_000}, "fits": {"size": 90_000}}
         async with raw_stdio({"calls": calls}).connect() as session:
             failure = await outcome(session, "big")
-            assert isinstance(failure, ToolCallFailed)
+            assert isinstance(failure, ToolResultTooLarge)
             assert "longer than 100000 bytes" in failure.message
             assert isinstance(await outcome(session, "fits"), ToolResult)
 

@@ -13,9 +13,9 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from codemodekit.errors import SourceLost, ToolCallFailed
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultTooLarge
 from codemodekit.providers.mcp.http import STATUS_MARK, describe, describe_status
-from codemodekit.providers.mcp.link import LOST_MARK
+from codemodekit.providers.mcp.link import LOST_MARK, TOO_LARGE_MARK
 from codemodekit.providers.mcp.redaction import Redactor
 
 __all__ = ["as_lost", "translate"]
@@ -31,7 +31,10 @@ def translate(
         for note in getattr(failure, "__notes__", ()):
             lost.add_note(redactor.clean(note))
         return lost
-    return ToolCallFailed(redactor.clean(failure.message), upstream_code=failure.upstream_code, details=failure.details)
+    message = redactor.clean(failure.message)
+    if isinstance(failure, ToolResultTooLarge):
+        return ToolResultTooLarge(message)
+    return ToolCallFailed(message, upstream_code=failure.upstream_code, details=failure.details)
 
 
 def as_lost(failure: SourceLost | ToolCallFailed, doing: str) -> SourceLost:
@@ -65,6 +68,8 @@ def _answered(error: MCPError, closed: str) -> SourceLost | ToolCallFailed:
     data = error.data if isinstance(error.data, dict) else {}
     if data.get(LOST_MARK) is True:
         return SourceLost(error.message)
+    if data.get(TOO_LARGE_MARK) is True:
+        return ToolResultTooLarge(error.message)
     if (error.code, error.message) == (types.CONNECTION_CLOSED, "Connection closed"):
         return SourceLost(closed)
     if _is_sdk_word_for_lost(error.code, error.message):

@@ -75,7 +75,9 @@ async def _open_sse(server: HttpServer, inner: httpx2.AsyncBaseTransport) -> Asy
         request_id = _request_id(request)
         if request_id is not None:
             try:
-                send.send_nowait(failed_answer(request_id, code, message, lost=LOST_MARK in data))
+                send.send_nowait(
+                    failed_answer(request_id, code, message, mark=LOST_MARK if LOST_MARK in data else None)
+                )
             except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 send.close()  # nobody reads any more: better the end of the connection than a call that hangs
                 return None

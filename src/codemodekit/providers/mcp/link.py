@@ -16,11 +16,12 @@ import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-__all__ = ["LOST_MARK", "Incoming", "Link", "failed_answer", "watched"]
+__all__ = ["LOST_MARK", "TOO_LARGE_MARK", "Incoming", "Link", "failed_answer", "watched"]
 
 Incoming = SessionMessage | Exception
 
 LOST_MARK = "codemodekit/lost"
+TOO_LARGE_MARK = "codemodekit/tooLarge"
 """Key in the `data` of an error that a transport of ours put in the place of an answer that will not come."""
 
 
@@ -47,9 +48,10 @@ class Link:
             self.ended.set()
 
 
-def failed_answer(request_id: types.RequestId, code: int, message: str, *, lost: bool = False) -> SessionMessage:
-    """An error in the place of an answer; `lost` marks one that says nothing about what the server did."""
-    data = {LOST_MARK: True} if lost else None
+def failed_answer(request_id: types.RequestId, code: int, message: str, *, mark: str | None = None) -> SessionMessage:
+    """An error in the place of an answer. LOST_MARK: it says nothing about what the server did; TOO_LARGE_MARK: there
+    was an answer, and it was too large."""
+    data = {mark: True} if mark is not None else None
     error = types.ErrorData(code=code, message=message, data=data)
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 

@@ -35,7 +35,7 @@ from mcp.shared.message import SessionMessage
 
 from codemodekit import _json
 from codemodekit.errors import SourceLost
-from codemodekit.providers.mcp.link import Incoming, Link, failed_answer
+from codemodekit.providers.mcp.link import TOO_LARGE_MARK, Incoming, Link, failed_answer
 from codemodekit.providers.mcp.settings import StdioServer
 
 __all__ = ["MAX_LINE_BYTES", "open_stdio"]
@@ -252,7 +252,7 @@ class _Lines:
 def _message(line: _Line) -> SessionMessage | None:
     """The message on a line; None for noise. A message that cannot be read fails its own call only."""
     if not line.whole:
-        return _unreadable(line, f"the server's answer is longer than {MAX_LINE_BYTES} bytes")
+        return _unreadable(line, f"the server's answer is longer than {MAX_LINE_BYTES} bytes", TOO_LARGE_MARK)
     try:
         # Python's own parser: the SDK's refuses lone surrogates, which JSON allows.
         value = json.loads(line.head)
@@ -267,12 +267,12 @@ _FIRST_ID: Final = re.compile(
 _LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-def _unreadable(line: _Line, why: str) -> SessionMessage | None:
+def _unreadable(line: _Line, why: str, mark: str | None = None) -> SessionMessage | None:
     """An error for the call whose answer this is, so that it need not wait for its time to run out; None for noise."""
     if b'"jsonrpc"' not in line.head[:_END_BYTES] and b'"jsonrpc"' not in line.tail[-_END_BYTES:]:
         return None
     found = _FIRST_ID.search(line.head[:_END_BYTES]) or _LAST_ID.search(line.tail[-_END_BYTES:])
-    return failed_answer(int(found[1]), types.PARSE_ERROR, why) if found else None
+    return failed_answer(int(found[1]), types.PARSE_ERROR, why, mark=mark) if found else None
 
 
 # --- what we say ------------------------------------------------------------------------------------------------------
