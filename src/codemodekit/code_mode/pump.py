@@ -21,7 +21,7 @@ Ending: TypeAlias = Returned | Threw | Diagnostic
 _GRACE_SECONDS: Final = 0.1
 """How long a tool may take to heed the cancelling of its call before the pump goes on without it."""
 
-_STEPS_A_TURN: Final = 16
+_STEPS_A_TURN: Final = 32
 """A step and the call it makes may both be over without the event loop having had a turn; others need theirs."""
 
 _CALLS_A_TURN: Final = 64

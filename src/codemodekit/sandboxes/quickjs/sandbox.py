@@ -192,6 +192,8 @@ class QuickJsGuest:
     def _comes_soon(self, signal: Signal) -> Step | None:
         """The outcome, if it comes in a moment; if not, `_future` will have it."""
         self._signal = signal
+        if self._answers:  # a program that has called tools once may well go on so
+            self._delivery.seat.share(self._worker.thread_id)
         self._worker.submit(self)
         if signal.take(_PATIENCE_MS):
             return self._outcome

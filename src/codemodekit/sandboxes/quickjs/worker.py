@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from codemodekit.sandboxes.quickjs.instance import Linked
 from codemodekit.sandboxes.quickjs.module_cache import GuestModule
+from codemodekit.sandboxes.quickjs.seat import Seat
 
 __all__ = ["Delivery", "Running", "Signal", "Watch", "Worker"]
 
@@ -112,6 +113,7 @@ class Worker:
         "live",
         "running",
         "started",
+        "thread_id",
     )
 
     def __init__(self, module: GuestModule, watch: Watch, number: int) -> None:
@@ -126,6 +128,8 @@ class Worker:
         self._inbox = Mailslot()
         self._thread = threading.Thread(target=self._loop, name=f"codemodekit-sandbox-{number}", daemon=True)
         self._clock: int | None = None
+        self.thread_id: int | None = None
+        """The system's number of the thread, once it runs."""
         with _starting:
             before = threading.stack_size(_THREAD_STACK)
             try:
@@ -146,6 +150,7 @@ class Worker:
         return not self._thread.is_alive()
 
     def _loop(self) -> None:
+        self.thread_id = threading.get_native_id()
         if hasattr(time, "pthread_getcpuclockid"):
             self._clock = time.pthread_getcpuclockid(threading.get_ident())
         while (guest := self._inbox.take()) is not None:
@@ -242,7 +247,7 @@ class Watch:
 class Delivery:
     """Hands results to one event loop; results that gather before it wakes share one wake-up."""
 
-    __slots__ = ("_due", "_loop", "_waiting", "signal")
+    __slots__ = ("_due", "_loop", "_waiting", "seat", "signal")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -250,6 +255,7 @@ class Delivery:
         self._due = False
         self.signal = Signal() if hasattr(select, "poll") else None
         """For the loop's thread to wait on the spot, where the system has a cheap way to."""
+        self.seat = Seat(loop)
 
     def give(self, future: asyncio.Future[Any], value: Any) -> None:
         """From any thread: settle `future` with `value`."""
