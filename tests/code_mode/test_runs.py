@@ -12,7 +12,7 @@ from codemodekit.bridge import run as bridge_run
 from codemodekit.code_mode import CodeMode, RunEvent
 from codemodekit.contracts import Allow, GuestError, Returned, Threw
 from codemodekit.errors import ConfigurationError, SourceLost, ToolError
-from codemodekit.policy import allow_all_tool_calls
+from codemodekit.policy import allow_all_tool_calls, policy_rules
 from codemodekit.providers.local import ToolContext, local
 from codemodekit.testing import Gate, InMemoryProvider, ScriptedSandbox
 from scripted_kit import app, kit
@@ -456,3 +456,23 @@ async def test_a_function_whose_result_is_not_json_has_an_invalid_result() -> No
             result = await code_mode.run(f"return await tools.app.{name}()")
             assert result.error is not None
             assert result.error.code == "TOOL_OUTPUT_INVALID"
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["const r = tools.app.echo({}); return r.content", "const r = await tools.app.echo({}); return r.datetime"],
+)
+async def test_a_program_that_called_tools_and_gave_back_nothing_is_told_so(program: str) -> None:
+    async with kit(app()) as code_mode:
+        result = await code_mode.run(program)
+        silent = await code_mode.run("return")
+    assert result.ok
+    assert result.value is ABSENT
+    assert any("returned undefined" in note for note in result.notes)
+    assert silent.notes == ()
+
+
+@pytest.mark.parametrize("maker", [allow_all_tool_calls, policy_rules])
+def test_a_policy_that_was_not_called_is_refused(maker: Any) -> None:
+    with pytest.raises(ConfigurationError, match="call it"):
+        CodeMode(providers=[app()], tool_policy=maker)

@@ -100,6 +100,11 @@ class BridgeRun:
     # --- what the run loop uses ---------------------------------------------------------------------------------
 
     @property
+    def has_called(self) -> bool:
+        """Whether the program has called anything."""
+        return self._attempts > 0
+
+    @property
     def busy(self) -> bool:
         """Whether any call has no answer yet."""
         return bool(self._running)

@@ -33,6 +33,7 @@ from codemodekit.declarations.typescript import declare_catalog
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.errors import ClosedError, ConfigurationError
 from codemodekit.limits import ExecutionLimits
+from codemodekit.policy import allow_all_tool_calls, deny_all_tool_calls, policy_rules, read_only_tool_calls
 from codemodekit.sandboxes.quickjs import QuickJsSandbox
 
 __all__ = ["CodeMode"]
@@ -40,6 +41,14 @@ __all__ = ["CodeMode"]
 _COMPILE_INLINE_BYTES: Final = 2 * 1024
 """What takes a twentieth of a second to read in the worst of texts. Longer programs are compiled in a thread: the event
 loop has others to serve."""
+
+
+_POLICY_MAKERS: Final[tuple[object, ...]] = (
+    allow_all_tool_calls,
+    deny_all_tool_calls,
+    policy_rules,
+    read_only_tool_calls,
+)
 
 
 class CodeMode:
@@ -75,6 +84,8 @@ class CodeMode:
         on_trusted_result: TrustedResultHandler | None = None,
         on_diagnostic: Callable[[TrustedRecord], None] | None = None,
     ) -> None:
+        if tool_policy in _POLICY_MAKERS:
+            raise ConfigurationError(f"call it: tool_policy={getattr(tool_policy, '__name__', 'policy')}(...)")
         if not callable(tool_policy):
             raise ConfigurationError(
                 "a tool policy is required: allow_all_tool_calls(), read_only_tool_calls(), policy_rules(...) or yours"

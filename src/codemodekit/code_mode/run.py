@@ -41,6 +41,12 @@ _SANDBOX_BROKEN: Final = Diagnostic(
 )
 
 
+_NOTHING_RETURNED: Final = (
+    "the program called tools and returned undefined; if that was not meant: await each call, and return what you need "
+    "of its structuredContent or content"
+)
+
+
 @dataclass(slots=True)
 class Run:
     """Everything one run is made of."""
@@ -144,14 +150,20 @@ class Run:
 
     def _notes(self, ending: Ending) -> tuple[str, ...]:
         notes = [*self.program.notes]
-        if isinstance(ending, Returned) and ending.json is None and self.program.discarded is not None:
-            notes.append(self.program.discarded)
+        if isinstance(ending, Returned) and ending.json is None:
+            notes += self._about_nothing()
         unhandled = self._unhandled(ending)
         notes += [unhandled_note(each, self.program, self.bridge.failures) for each in unhandled]
         told = {each.call_id for each in unhandled}
         if isinstance(ending, Threw):
             told.add(ending.error.call_id)
         return (*notes, *self._late_failures(told), *self.bridge.notes)
+
+    def _about_nothing(self) -> list[str]:
+        """Why a program may have given back `undefined` without meaning to."""
+        if self.program.discarded is not None:
+            return [self.program.discarded]
+        return [_NOTHING_RETURNED] if self.bridge.has_called else []
 
     def _unhandled(self, ending: Ending) -> Sequence[GuestError]:
         """Rejections nobody handled; where the guest did not live to say, those of the last time it waited."""
