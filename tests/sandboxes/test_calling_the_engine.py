@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import wasmtime
 
@@ -44,9 +48,11 @@ def test_both_ways_of_calling_give_the_same(linked: Linked) -> None:
         mailbox = linked.ready.instantiate(store).exports(store)["mailbox"]
         assert isinstance(mailbox, wasmtime.Func)
         instance = Instance(linked, LIMITS.memory_bytes)
-        instance.arm()
+        instance.rearm()
         try:
-            assert instance._run(instance._mailbox, size) & 0xFFFFFFFF == mailbox(store, size) & 0xFFFFFFFF
+            instance._begin(instance._mailbox, size)
+            assert instance.advance()
+            assert instance._results[0].of.i32 & 0xFFFFFFFF == mailbox(store, size) & 0xFFFFFFFF
         finally:
             instance.close()
             store.close()
@@ -54,7 +60,49 @@ def test_both_ways_of_calling_give_the_same(linked: Linked) -> None:
 
 def test_a_step_leaves_the_text_of_the_program(linked: Linked) -> None:
     instance = Instance(linked, LIMITS.memory_bytes)
-    instance.arm()
-    assert instance.start(program("return [1, 'é', null]"), Launch(limits=LIMITS)) == 'R\n[0]\n[1,"é",null]'
+    instance.rearm()
+    instance.start(program("return [1, 'é', null]"), Launch(limits=LIMITS))
+    assert instance.advance()
+    assert instance.text() == 'R\n[0]\n[1,"é",null]'
     instance.close()
+    instance.close()
+
+
+def test_a_step_goes_on_from_where_it_was_on_any_thread(linked: Linked) -> None:
+    instance = Instance(linked, LIMITS.memory_bytes)
+    body = "let sum = 0; for (let i = 0; i < 3e6; i++) sum += i % 7; return [sum, Object.keys(tools)]"
+    instance.names = lambda _source: ["app"]
+    instance.start(program(body), Launch(limits=LIMITS))
+    over = threading.Event()
+
+    def bump() -> None:
+        while not over.wait(0.001):
+            linked.bump()
+
+    slices = 1
+    with ThreadPoolExecutor(1) as bumping, ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        bumping.submit(bump)
+        pools = itertools.cycle((first, second))
+        while not next(pools).submit(instance.advance).result():
+            slices += 1
+        over.set()
+    assert slices > 3
+    assert instance.text() == 'R\n[0]\n[8999994,["app"]]'
+    instance.close()
+
+
+def test_a_step_given_up_in_the_middle_leaves_its_logs_and_the_engine_unharmed(linked: Linked) -> None:
+    for _ in range(3):
+        instance = Instance(linked, LIMITS.memory_bytes)
+        instance.start(program("console.log('before'); for (;;) {}"), Launch(limits=LIMITS))
+        instance.rearm()
+        threading.Timer(0.01, linked.bump).start()
+        assert not instance.advance()
+        instance.stop()
+        assert [entry.message for entry in instance.logs()] == ["before"]
+        instance.close()
+    instance = Instance(linked, LIMITS.memory_bytes)
+    instance.start(program("return 1"), Launch(limits=LIMITS))
+    instance.rearm()
+    assert instance.advance()
     instance.close()

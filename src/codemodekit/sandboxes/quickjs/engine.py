@@ -1,4 +1,4 @@
-"""The WebAssembly engine of a worker, with its settings.
+"""A WebAssembly engine with its settings.
 
 On Linux an engine keeps the memories of guests that have ended: the next guest finds its pages in place, restored to
 what was baked, where mapping and unmapping them would cost more than a short program. The settings for that are not in
@@ -17,7 +17,10 @@ from wasmtime import _ffi as ffi
 __all__ = ["GUESTS_PER_ENGINE", "SETTINGS", "new_engine"]
 
 MAX_WASM_STACK: Final = 2 << 20
-"""Native stack of a guest; more makes the engine abort the process."""
+"""Native stack of a guest."""
+
+_HOST_STACK: Final = 1 << 20
+"""What is left on that stack for the few host functions a guest may call."""
 
 GUESTS_PER_ENGINE: Final = 64
 """Guests that may live on one engine at one time."""
@@ -37,7 +40,7 @@ SETTINGS: Final = f"epoch cow nothreads stack={MAX_WASM_STACK} pool={_KEEPS_MEMO
 
 
 def new_engine() -> wasmtime.Engine:
-    """An engine whose epoch belongs to one worker."""
+    """An engine whose epoch ends the slices of all guests on it, and the guests of nobody else."""
     config = _config()
     if _KEEPS_MEMORIES and _has_address_space():
         config = _keeping_memories(config)
@@ -63,6 +66,8 @@ def _config() -> wasmtime.Config:
     config.epoch_interruption = True
     config.wasm_threads = False
     config.memory_init_cow = True
+    # Before the guest's own, because the engine wants this one to be the larger at any time.
+    ffi.dll.wasmtime_config_async_stack_size_set(config.ptr(), MAX_WASM_STACK + _HOST_STACK)
     config.max_wasm_stack = MAX_WASM_STACK
     config.memory_may_move = False  # so that instance.py need not ask for the address again at every step
     return config
@@ -74,7 +79,7 @@ def _keeping_memories(config: wasmtime.Config) -> wasmtime.Config:
         ("total_core_instances", GUESTS_PER_ENGINE),
         ("total_memories", GUESTS_PER_ENGINE),
         ("total_tables", GUESTS_PER_ENGINE),
-        ("total_stacks", 0),  # as it is a thousand, of two mappings each, and a process has some 65,000
+        ("total_stacks", GUESTS_PER_ENGINE),
         ("total_gc_heaps", 0),
         ("max_memory_size", 1 << 32),
         ("linear_memory_keep_resident", _KEPT_BYTES),

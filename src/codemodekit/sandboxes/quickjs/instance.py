@@ -1,9 +1,10 @@
-"""One guest in its WebAssembly instance: texts in, texts out, on the thread of one worker.
+"""One guest in its WebAssembly instance: texts in, texts out, in slices of time.
 
-Speaks to the engine's C interface through the bindings that `wasmtime` itself is made of, for the one reason that its
-convenient `Func.__call__` works out a function's type anew at every call, which costs more than a whole step of a
-program. The call used here checks no types: the exports have one known shape, and a test compares both ways of calling.
-The package is pinned exactly. Knows nothing of threads or limits in time; worker.py stands above.
+A call of the engine runs on a stack of its own and comes back when it is done or when the engine's epoch was bumped;
+it can then be gone on with, on any thread, or be dropped. That is in the engine's C interface and not in the face of
+the `wasmtime` package, so this file calls the C interface through the bindings the package itself is made of; it is
+pinned exactly, and a test compares both ways of calling. Knows nothing of threads or limits in time; sandbox.py stands
+above.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from codemodekit.contracts import Answer, GuestError, Launch, LogEntry, Program
 from codemodekit.sandboxes.quickjs.module_cache import GuestModule
 from codemodekit.sandboxes.quickjs.texts import read_logs
 
-__all__ = ["Instance", "Interrupted", "Linked", "link"]
+__all__ = ["Instance", "Interrupted", "Linked"]
 
 _STACK: Final = 512 * 1024
 """Stack of JavaScript frames; the engine answers its end with a RangeError the program can catch."""
@@ -42,10 +43,9 @@ _SMALL: Final = 16384
 _quick = ctypes.PyDLL(str(ffi.filename))
 
 
-def _bind(name: str, result: Any) -> Any:
-    known = getattr(ffi, f"_{name}", None) or getattr(ffi.dll, name)
+def _bind(name: str, result: Any, arguments: list[Any] | None = None) -> Any:
     function = getattr(_quick, name)
-    function.argtypes, function.restype = known.argtypes, result
+    function.argtypes, function.restype = arguments or getattr(ffi.dll, name).argtypes, result
     return function
 
 
@@ -53,7 +53,15 @@ _memory_data = _bind("wasmtime_memory_data", ctypes.c_void_p)
 _memory_size = _bind("wasmtime_memory_data_size", ctypes.c_size_t)
 _set_deadline = _bind("wasmtime_context_set_epoch_deadline", None)
 _export_get = _bind("wasmtime_instance_export_get", ctypes.c_bool)
-_call = ffi.dll.wasmtime_func_call_unchecked
+_yield_at_epochs = _bind("wasmtime_context_epoch_deadline_async_yield_and_update", None)
+_call = _bind("wasmtime_func_call_async", ctypes.c_void_p)
+_drop = _bind("wasmtime_call_future_delete", None, [ctypes.c_void_p])
+_poll = ffi.dll.wasmtime_call_future_poll
+"""Runs the guest, and gives up the interpreter's lock meanwhile."""
+_poll.argtypes, _poll.restype = [ctypes.c_void_p], ctypes.c_bool
+
+_I32: Final = 0
+"""The engine's number of that type (`WASMTIME_I32`)."""
 
 _linking = threading.Lock()  # the binding's table of host functions is shared and has no lock of its own
 
@@ -67,14 +75,17 @@ class Interrupted(Exception):
 
 
 class Linked:
-    """The module with its imports, ready to be instantiated; belongs to one worker, runs one guest at a time."""
+    """The module with its imports, ready to be instantiated, on an engine that its guests share."""
 
-    __slots__ = ("_names", "_text", "engine", "least", "mail", "ready", "state")
+    __slots__ = ("_asking", "bumps", "engine", "least", "live", "mail", "ready", "state")
 
     def __init__(self, guest: GuestModule) -> None:
         self.engine = guest.engine
-        self._names: Callable[[str | None], Sequence[str]] | None = None
-        self._text = b""
+        self.live = 0
+        """Guests that belong here; counted by the event loop's thread."""
+        self.bumps = 0
+        """How often the epoch was bumped, or nearly: it changes with every bump."""
+        self._asking = threading.local()
         with _linking:
             linker = self._imports()
             self.ready = linker.instantiate_pre(guest.module)
@@ -88,9 +99,14 @@ class Linked:
         self.mail = _address(store, exports["mailbox"], 0)
         store.close()
 
-    def serve(self, names: Callable[[str | None], Sequence[str]]) -> None:
-        """Answer the next guest's questions for names from here."""
-        self._names = names
+    def bump(self) -> None:
+        """End the slice of whatever runs here. From any thread."""
+        self.bumps += 1
+        self.engine.increment_epoch()
+
+    def serve(self, instance: Instance) -> None:
+        """Questions for names that come on this thread are of this guest, until the next one is served."""
+        self._asking.instance = instance
 
     def close(self) -> None:
         """Let go of the engine: the binding's table of host functions holds us until the imports are gone."""
@@ -123,16 +139,18 @@ class Linked:
                 if length < 0
                 else bytes(_memory(caller).read(caller, at & 0xFFFFFFFF, (at & 0xFFFFFFFF) + length)).decode()
             )
-            names = self._names(source) if self._names is not None else ()
-            self._text = json.dumps(list(names), ensure_ascii=True).encode("ascii")
+            asking: Instance = self._asking.instance
+            text = json.dumps(list(asking.names(source)), ensure_ascii=True).encode("ascii")
         except Exception:
             return -1
-        return len(self._text)
+        # With the guest, which may be on another thread when it comes for it.
+        asking.answer = text
+        return len(text)
 
     def _copy_names(self, caller: wasmtime.Caller, at: int) -> None:
-        memory, start = _memory(caller), at & 0xFFFFFFFF
-        if start + len(self._text) <= memory.data_len(caller):
-            memory.write(caller, self._text, start)
+        memory, start, text = _memory(caller), at & 0xFFFFFFFF, self._asking.instance.answer
+        if start + len(text) <= memory.data_len(caller):
+            memory.write(caller, text, start)
 
 
 def _address(store: wasmtime.Store, function: Any, *arguments: int) -> int:
@@ -154,28 +172,41 @@ def _clock(caller: wasmtime.Caller, _clock_id: int, _precision: int, at: int) ->
     return 0
 
 
-def link(guest: GuestModule) -> Linked:
-    """The module of one worker with its imports."""
-    return Linked(guest)
-
-
 class Instance:
-    """A live guest. Every method but `logs` runs on the worker's thread; after an end only `logs` and `close` do."""
+    """A live guest. A step is `start` or `step`, then `advance` until it says the step is over, then `text`.
+
+    Methods may be called on any thread, one at a time. After an end only `logs` and `close` may be.
+    """
 
     __slots__ = (
+        "_arguments",
         "_base",
+        "_bumps",
+        "_call_error",
+        "_call_trap",
         "_context",
+        "_error",
+        "_future",
         "_linked",
         "_mailbox",
         "_memory",
-        "_slot",
+        "_most",
+        "_results",
+        "_size",
         "_start",
         "_step",
         "_store",
         "_trap",
+        "answer",
+        "names",
     )
 
-    def __init__(self, linked: Linked, memory_bytes: int) -> None:
+    def __init__(
+        self, linked: Linked, memory_bytes: int, names: Callable[[str | None], Sequence[str]] = lambda _source: ()
+    ) -> None:
+        self.names = names
+        """Answers the guest's questions for names."""
+        self.answer = b""
         self._linked = linked
         self._store: wasmtime.Store | None = wasmtime.Store(linked.engine)
         self._store.set_limits(
@@ -183,14 +214,25 @@ class Instance:
         )
         self._context = self._store._context()
         raw = linked.ready.instantiate(self._store)._instance
+        _yield_at_epochs(self._context, 1)
+        self._bumps = -1
         self._memory = self._export(raw, b"memory").memory
         self._base = _memory_data(self._context, ctypes.byref(self._memory))
+        self._size = linked.least
+        """Bytes of memory there are at least."""
         self._mailbox = self._export(raw, b"mailbox").func
         self._start = self._export(raw, b"start").func
         self._step = self._export(raw, b"step").func
-        # One slot for the argument of a call and then for its result: every export takes at most one number.
-        self._slot = (ffi.wasmtime_val_raw_t * 1)()
-        self._trap = ctypes.POINTER(ffi.wasm_trap_t)()
+        # The engine reads and writes these until a call is over: they live as long as the guest.
+        # Null pointers of ctypes are false.
+        argument: Any = ffi.wasmtime_val_t(kind=_I32)
+        self._arguments: Any = (ffi.wasmtime_val_t * 1)(argument)
+        self._results: Any = (ffi.wasmtime_val_t * 1)()
+        self._trap: Any = ctypes.POINTER(ffi.wasm_trap_t)()
+        self._error: Any = ctypes.POINTER(ffi.wasmtime_error_t)()
+        self._call_trap, self._call_error = ctypes.byref(self._trap), ctypes.byref(self._error)
+        self._future: int | None = None
+        self._most = 0
 
     def _export(self, raw: Any, name: bytes) -> Any:
         item = ffi.wasmtime_extern_t()
@@ -199,12 +241,8 @@ class Instance:
             raise KeyError(name.decode())
         return item.of
 
-    def arm(self) -> None:
-        """From now on the next bump of the engine's epoch ends this guest."""
-        _set_deadline(self._context, 1)
-
-    def start(self, program: Program, launch: Launch) -> str:
-        """Begin the program; the text of its first step. Raises Interrupted."""
+    def start(self, program: Program, launch: Launch) -> None:
+        """Begin the first step. Raises Interrupted."""
         limits = launch.limits
         code = program.javascript.encode("utf-8", "surrogatepass")
         context = json.dumps(launch.context, ensure_ascii=True).encode("ascii")
@@ -218,58 +256,89 @@ class Instance:
             seed,
         )  # fmt: skip
         self._put(head + code + b"\0" + context)
-        return self._enter(self._start, limits.total_bridge_bytes)
+        self._most = limits.total_bridge_bytes
+        self._begin(self._start)
 
-    def step(self, answers: Sequence[Answer], most: int) -> str:
-        """Settle the answers and go on; the text of the step, at most about `most` bytes. Raises Interrupted."""
+    def step(self, answers: Sequence[Answer]) -> None:
+        """Begin a step that settles the answers and goes on. Raises Interrupted."""
         if len(answers) == 1:
             answer = answers[0]
             message = _ANSWER.pack(answer.id, answer.ok, len(answer.json)) + answer.json
         else:
             message = b"".join(_ANSWER.pack(each.id, each.ok, len(each.json)) + each.json for each in answers)
         self._put(message)
-        return self._enter(self._step, most, len(message))
+        self._begin(self._step, len(message))
+
+    def advance(self) -> bool:
+        """Run until the step is over, which is True, or somebody bumps the engine's epoch. Raises Interrupted."""
+        self._linked.serve(self)
+        if not _poll(self._future):
+            return False
+        self._end_call()
+        if self._error or self._trap:
+            raise Interrupted(self._why())
+        return True
+
+    def rearm(self) -> None:
+        """From now on the next bump of the engine's epoch, and none before, ends the slice."""
+        bumps = self._linked.bumps
+        if bumps != self._bumps:
+            self._bumps = bumps
+            _set_deadline(self._context, 1)
+
+    def text(self) -> str:
+        """What the step that is over left behind. Raises Interrupted: far more than the guest would write."""
+        packed = self._results[0].of.i64 & 0xFFFFFFFFFFFFFFFF
+        at, size = packed >> 32, packed & 0xFFFFFFFF
+        if size > 2 * self._most + 65_536:
+            raise Interrupted(GuestError(kind="bridge_limit"))
+        return self._read(at, size).decode("utf-8", "replace")
 
     def _put(self, message: bytes) -> None:
         if len(message) <= _SMALL:
             at = self._linked.mail
         else:
-            at = self._run(self._mailbox, len(message)) & 0xFFFFFFFF
+            self._begin(self._mailbox, len(message))
+            while not self.advance():
+                pass  # it only allocates
+            at = self._results[0].of.i32 & 0xFFFFFFFF
             if at == 0:
                 raise Interrupted(GuestError(kind="memory"))
         ctypes.memmove(self._base + at, message, len(message))
 
-    def _enter(self, function: Any, most: int, argument: int = 0) -> str:
-        packed = self._run(function, argument)
-        at, size = packed >> 32, packed & 0xFFFFFFFF
-        if size > 2 * most + 65_536:
-            raise Interrupted(GuestError(kind="bridge_limit"))
-        return self._read(at, size).decode("utf-8", "replace")
+    def _begin(self, function: Any, argument: int | None = None) -> None:
+        if argument is not None:
+            self._arguments[0].of.i32 = argument
+        self._future = _call(
+            self._context, ctypes.byref(function), self._arguments, argument is not None,
+            self._results, 1, self._call_trap, self._call_error,
+        )  # fmt: skip
 
-    def _run(self, function: Any, argument: int = 0) -> int:
-        self._slot[0].i64 = argument
-        error = _call(self._context, ctypes.byref(function), self._slot, 1, ctypes.byref(self._trap))
-        if error or self._trap:  # type: ignore[truthy-bool] # a null pointer of ctypes is false
-            raise Interrupted(self._why(error))
-        return int(self._slot[0].i64) & 0xFFFFFFFFFFFFFFFF
+    def _end_call(self) -> None:
+        if self._future is not None:
+            _drop(self._future)
+            self._future = None
 
-    def _why(self, error: Any) -> GuestError:
-        if error:
-            return GuestError(kind="internal", message=str(wasmtime.WasmtimeError._from_ptr(error)).split("\n")[0])
+    def _why(self) -> GuestError:
+        if self._error:
+            error = wasmtime.WasmtimeError._from_ptr(self._error)
+            return GuestError(kind="internal", message=str(error).split("\n")[0])
         trap = wasmtime.Trap._from_ptr(self._trap)
-        self._trap = ctypes.POINTER(ffi.wasm_trap_t)()
         if self._state()[0]:
             return GuestError(kind="memory")
-        if trap.trap_code is wasmtime.TrapCode.INTERRUPT:
-            return GuestError(kind="compute")
         if trap.trap_code is wasmtime.TrapCode.STACK_OVERFLOW:
             return GuestError(kind="stack")
         return GuestError(kind="internal", message=trap.message.split("\n")[0])
 
     def _read(self, at: int, size: int) -> bytes:
-        if at + size > _memory_size(self._context, ctypes.byref(self._memory)):
+        if at + size > self._size and at + size > self.memory_bytes():
             return b""
         return ctypes.string_at(self._base + at, size)
+
+    def memory_bytes(self) -> int:
+        """Size of the guest's memory now."""
+        self._size = _memory_size(self._context, ctypes.byref(self._memory))
+        return self._size
 
     def _state(self) -> tuple[int, ...]:
         return _STATE.unpack(self._read(self._linked.state, _STATE.size))
@@ -281,8 +350,13 @@ class Instance:
             return ()
         return read_logs(self._read(head, head_used), self._read(tail, tail_used), dropped)
 
+    def stop(self) -> None:
+        """Give up a step that is not over, if there is one."""
+        self._end_call()
+
     def close(self) -> None:
         """Free the instance."""
+        self._end_call()
         if self._store is not None:
             self._store.close()
             self._store = None

@@ -31,7 +31,7 @@ __all__ = ["GuestModule", "cache_folder", "guest_bytes", "guest_facts", "load"]
 
 @dataclass(frozen=True, slots=True)
 class GuestModule:
-    """One engine with the guest compiled for it. Bumping the engine's epoch ends whatever runs on it."""
+    """One engine with the guest compiled for it. Bumping the engine's epoch ends the slice of whatever runs on it."""
 
     engine: wasmtime.Engine
     module: wasmtime.Module
