@@ -1,7 +1,7 @@
 """The promises of the kit, each under an id: what the tests prove.
 
-A test names the ids it proves: `@pytest.mark.proves("result.location")`, or `pytestmark = pytest.mark.proves(...)` for a
-whole module. `tests/conftest.py` refuses a test that names none or one that is not in this list, and
+A test names the ids it proves: `@pytest.mark.proves("result.location")`, or `pytestmark = pytest.mark.proves(...)` for
+a whole module. `tests/conftest.py` refuses a test that names none or one that is not in this list, and
 `tests/test_requirements.py` fails when an id of this list has no test.
 
 An id is a section and the promise's own name. A promise that is not kept whole is not listed as if it were: what falls
@@ -18,7 +18,7 @@ REQUIREMENTS: dict[str, str] = {
     "api.run-never-raises": "`run` resolves to a result whatever the program, a tool or a source does.",
     "api.cancel": "Cancelling the awaiting task or its scope cancels the run.",
     "api.close": "Closing twice is fine; use after closing says so.",
-    "api.local-tools": "A Python function becomes a tool: schemas from its hints or given, sync ones in a thread, async "
+    "api.local-tools": "A Python function becomes a tool: schemas from hints or given, sync ones in a thread, async "
     "ones on the loop, with a context when it asks for one.",
     "api.local-results": "A local tool's return value becomes structured content and one text block; a `ToolResult` "
     "passes as it is.",
@@ -121,7 +121,7 @@ REQUIREMENTS: dict[str, str] = {
     "catalog.public-face": "What the catalogue tells is the same wherever it is asked, and costs no more as it grows.",
     "schema.drafts": "Drafts 7, 2019-09 and 2020-12 are supported; 2020-12 is the default.",
     "schema.offline": "No schema makes the kit fetch anything.",
-    "schema.quarantine": "A schema that is invalid or cannot be enforced quarantines that tool alone, until it is mended.",
+    "schema.quarantine": "A schema that is invalid or cannot be enforced quarantines its tool alone, until mended.",
     "schema.bounded": "Hostile schemas and patterns cost bounded time.",
     # -- MCP sources -------------------------------------------------------------------------------------------------
     "mcp.transports": "Sources speak stdio, Streamable HTTP and SSE.",

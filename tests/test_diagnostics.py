@@ -19,6 +19,7 @@ from codemodekit.diagnostics import (
 )
 
 
+@pytest.mark.proves("error.codes")
 @pytest.mark.parametrize("code", DiagnosticCode)
 def test_every_code_has_its_phase(code: DiagnosticCode) -> None:
     tool = code.startswith(("TOOL_", "SOURCE_", "BRIDGE_")) and code is not DiagnosticCode.SOURCE_LIMIT_EXCEEDED
@@ -26,12 +27,14 @@ def test_every_code_has_its_phase(code: DiagnosticCode) -> None:
     assert phase_of(code) is (Phase.TOOL if tool else Phase.COMPILE if compile_ else Phase.SANDBOX)
 
 
+@pytest.mark.proves("result.wire-form")
 def test_the_smallest_wire_form_has_four_fields() -> None:
     assert Diagnostic(code=DiagnosticCode.NEVER_SETTLED, message="m", correlation_id="diag_1").to_wire() == {
         "code": "NEVER_SETTLED", "phase": "sandbox", "message": "m", "correlationId": "diag_1",
     }  # fmt: skip
 
 
+@pytest.mark.proves("result.wire-form")
 def test_the_wire_form_says_everything_that_is_known() -> None:
     diagnostic = Diagnostic(
         code=DiagnosticCode.TOOL_EXECUTION_FAILED,
@@ -57,22 +60,26 @@ def test_the_wire_form_says_everything_that_is_known() -> None:
     }
 
 
+@pytest.mark.proves("result.frame")
 def test_the_frame_shows_at_most_five_lines_and_a_caret_under_the_place() -> None:
     source = "\n".join(f"line {n}" for n in range(1, 11))
     assert code_frame(source, Location(5, 3)) == ("  3 | line 3\n  4 | line 4\n> 5 | line 5\n    |   ^\n  6 | line 6")
 
 
+@pytest.mark.proves("result.frame", "result.location")
 def test_columns_in_utf16_units_lead_to_the_right_character() -> None:
     row = code_frame("'𝄞𝄞' + x", Location(1, 10)).split("\n")
     assert row[1].index("^") == row[0].index("x")
 
 
+@pytest.mark.proves("result.frame")
 def test_a_long_line_is_cut_around_the_place() -> None:
     frame = code_frame("a" * 5000 + "X" + "b" * 5000, Location(1, 5001)).split("\n")
     assert all(len(row) < 200 for row in frame)
     assert frame[0][frame[1].index("^")] == "X"
 
 
+@pytest.mark.proves("result.frame")
 @given(st.text(max_size=200), st.integers(-5, 300), st.integers(-5, 300))
 def test_any_place_in_any_text_has_a_frame(source: str, line: int, column: int) -> None:
     rows = code_frame(source, Location(line, column)).split("\n")
@@ -80,6 +87,7 @@ def test_any_place_in_any_text_has_a_frame(source: str, line: int, column: int) 
     assert sum("^" in row.partition("|")[2] for row in rows) >= 1
 
 
+@pytest.mark.proves("result.location")
 @given(st.text())
 def test_lengths_are_those_of_utf16(text: str) -> None:
     assert utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -22,12 +22,14 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.proves("value.wire")
 @given(VALUES)
 def test_every_value_survives_the_way_through_text_and_bytes(value: Any) -> None:
     assert loads(dumps(value)) == value
     assert loads(encode(value)) == value
 
 
+@pytest.mark.proves("catalog.revision")
 @given(st.dictionaries(st.text(), VALUES, min_size=2, max_size=5))
 def test_the_order_of_keys_does_not_matter_to_the_canonical_form(value: dict[str, Any]) -> None:
     turned = dict(reversed(value.items()))
@@ -35,6 +37,7 @@ def test_the_order_of_keys_does_not_matter_to_the_canonical_form(value: dict[str
     assert digest(value) == digest(turned)
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, [math.nan], {1, 2}, b"bytes", object()], ids=repr)
 def test_what_json_has_no_form_for_is_refused(value: Any) -> None:
     for write in (dumps, encode, canonical):
@@ -42,6 +45,7 @@ def test_what_json_has_no_form_for_is_refused(value: Any) -> None:
             write(value)
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize(
     "text", ["NaN", "Infinity", "-Infinity", "[NaN]", "", "{", "[1,]", "'a'", "1 2", "\ufeff1", b"\xff"], ids=repr
 )
@@ -50,6 +54,7 @@ def test_what_is_not_json_is_not_read(text: str | bytes) -> None:
         loads(text)
 
 
+@pytest.mark.proves("value.wire")
 def test_a_cycle_is_refused() -> None:
     value: list[Any] = []
     value.append(value)
@@ -57,21 +62,25 @@ def test_a_cycle_is_refused() -> None:
         dumps(value)
 
 
+@pytest.mark.proves("value.wire")
 def test_nesting_without_end_is_a_recursion_error_and_no_crash() -> None:
     with pytest.raises(RecursionError):
         loads("[" * 1_000_000)
 
 
+@pytest.mark.proves("value.wire")
 def test_a_lone_surrogate_is_escaped_and_other_text_is_not() -> None:
     assert encode("\ud800") == b'"\\ud800"'
     assert encode("é𝄞") == '"é𝄞"'.encode()
 
 
+@pytest.mark.proves("value.wire")
 def test_plain_makes_a_copy_of_lists_and_dicts() -> None:
     value = {"a": (1, 2)}
     assert plain(value) == {"a": [1, 2]}
 
 
+@pytest.mark.proves("value.wire")
 def test_absent_is_false_and_there_is_only_one() -> None:
     assert not ABSENT
     assert type(ABSENT)("absent") is ABSENT

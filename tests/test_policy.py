@@ -33,6 +33,7 @@ def says(policy: Any, *args: Any, **more: Any) -> str:
     return {Allow: "allow", Deny: "deny", Ask: "ask"}[type(policy.decide(request(*args, **more)))]
 
 
+@pytest.mark.proves("policy.decides")
 async def test_the_simple_policies_say_what_their_names_say() -> None:
     assert await allow_all_tool_calls()(request()) == Allow()
     assert isinstance(await deny_all_tool_calls()(request()), Deny)
@@ -41,11 +42,13 @@ async def test_the_simple_policies_say_what_their_names_say() -> None:
     assert isinstance(await read_only_tool_calls()(request(read_only=False)), Deny)
 
 
+@pytest.mark.proves("policy.rules")
 def test_without_a_rule_that_matches_a_call_is_denied() -> None:
     assert says(policy_rules([])) == "deny"
     assert says(policy_rules([{"match": "fs.*", "effect": "allow"}])) == "deny"
 
 
+@pytest.mark.proves("policy.rules")
 def test_the_first_rule_that_matches_decides() -> None:
     policy = policy_rules(
         [
@@ -60,6 +63,7 @@ def test_the_first_rule_that_matches_decides() -> None:
     assert policy.decide(request("x.y")) == Ask("anything else")
 
 
+@pytest.mark.proves("policy.rules")
 @pytest.mark.parametrize(
     ("condition", "passes", "fails"),
     [
@@ -84,11 +88,13 @@ def test_conditions_on_the_input(condition: Any, passes: list[Any], fails: list[
         assert says(policy, "s.t", elsewhere) == "deny"
 
 
+@pytest.mark.proves("policy.rules")
 def test_a_place_that_must_not_exist() -> None:
     policy = policy_rules([{"match": "*", "when": {"input": {"/force": {"exists": False}}}, "effect": "allow"}])
     assert (says(policy, "s.t", {}), says(policy, "s.t", {"force": None})) == ("allow", "deny")
 
 
+@pytest.mark.proves("policy.rules")
 def test_pointers_with_escapes_and_the_whole_input() -> None:
     policy = policy_rules([{"match": "*", "when": {"input": {"/a~1b/c~0d": 1}}, "effect": "allow"}])
     assert says(policy, "s.t", {"a/b": {"c~d": 1}}) == "allow"
@@ -96,6 +102,7 @@ def test_pointers_with_escapes_and_the_whole_input() -> None:
     assert says(policy, "s.t", {"a": 1}) == "allow"
 
 
+@pytest.mark.proves("policy.rules")
 def test_annotations_are_taken_at_their_word_and_silence_as_the_worse() -> None:
     reads = policy_rules([{"match": "*", "when": {"readOnly": True}, "effect": "allow"}])
     assert (says(reads, read_only=True), says(reads)) == ("allow", "deny")
@@ -103,6 +110,7 @@ def test_annotations_are_taken_at_their_word_and_silence_as_the_worse() -> None:
     assert (says(tame, destructive=False), says(tame, read_only=True), says(tame)) == ("allow", "allow", "deny")
 
 
+@pytest.mark.proves("policy.rules")
 def test_conditions_on_who_runs_it() -> None:
     policy = policy_rules([{"match": "*", "when": {"principal": "*@example.com"}, "effect": "allow"}])
     assert says(policy, principal="ada@example.com") == "allow"
@@ -110,6 +118,7 @@ def test_conditions_on_who_runs_it() -> None:
     assert says(policy) == "deny"
 
 
+@pytest.mark.proves("policy.rate")
 def test_a_run_has_its_own_count_and_a_used_up_rule_denies() -> None:
     policy = policy_rules(
         [{"match": "git.*", "effect": "allow", "limit": {"perRun": 2}}, {"match": "*", "effect": "allow"}]
@@ -122,6 +131,7 @@ def test_a_run_has_its_own_count_and_a_used_up_rule_denies() -> None:
     assert "2 calls a run" in denied.reason
 
 
+@pytest.mark.proves("policy.rate")
 def test_a_count_by_the_minute_spans_runs_and_forgets() -> None:
     now = [0.0]
     rules = policy_rules([{"match": "*", "effect": "ask", "limit": {"perMinute": 2}}]).rules
@@ -133,6 +143,7 @@ def test_a_count_by_the_minute_spans_runs_and_forgets() -> None:
     assert says(policy) == "ask"
 
 
+@pytest.mark.proves("policy.rate")
 def test_the_memory_of_counts_is_bounded() -> None:
     policy = policy_rules([{"match": "*", "effect": "allow", "limit": {"perRun": 1}}])
     for number in range(11_000):
@@ -141,6 +152,7 @@ def test_the_memory_of_counts_is_bounded() -> None:
     assert len(policy._runs) <= 10_000
 
 
+@pytest.mark.proves("policy.explain")
 def test_an_explanation_names_the_rule_and_counts_nothing() -> None:
     policy = policy_rules(
         [{"match": "x", "effect": "allow"}, {"match": "git.*", "effect": "allow", "limit": {"perRun": 1}}]
@@ -154,6 +166,7 @@ def test_an_explanation_names_the_rule_and_counts_nothing() -> None:
     assert isinstance(nothing.decision, Deny)
 
 
+@pytest.mark.proves("policy.rules")
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
@@ -185,6 +198,7 @@ def test_what_is_no_rule_is_refused_with_its_number_and_key(rule: Any, said: str
     assert said in str(refusal.value)
 
 
+@pytest.mark.proves("policy.rules")
 @pytest.mark.parametrize("rules", ["text", {"match": "*", "effect": "allow"}, None, 5], ids=repr)
 def test_rules_come_in_a_list(rules: Any) -> None:
     with pytest.raises(ConfigurationError, match="list"):

@@ -14,6 +14,8 @@ from bench.workload import TINY, AtLeastPeer, Bound, Figure, Workload
 from bench.workloads import WORKLOADS, start, trivial_run
 from rich.console import Console
 
+pytestmark = pytest.mark.proves("house.bench")
+
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)

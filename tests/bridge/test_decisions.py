@@ -27,6 +27,7 @@ def always(decision: Any) -> Callable[[PolicyRequest], Any]:
     return policy
 
 
+@pytest.mark.proves("policy.fails-closed")
 @pytest.mark.parametrize(
     "decision",
     [Deny(), Deny("not today"), None, True, "allow", {"effect": "allow"}, Allow, RuntimeError("broken"), Ask()],
@@ -42,18 +43,21 @@ async def test_anything_but_allow_denies(decision: Any) -> None:
     assert "broken" not in result.value[1]
 
 
+@pytest.mark.proves("policy.decides", "error.codes")
 async def test_the_reason_of_a_refusal_is_shown() -> None:
     async with kit(app(), policy=always(Deny("not on a Friday"))) as code_mode:
         result = await code_mode.run(CODE)
     assert "not on a Friday" in result.value[1]
 
 
+@pytest.mark.proves("policy.fails-closed")
 async def test_a_policy_that_is_no_coroutine_denies() -> None:
     async with kit(app(), policy=lambda _request: Allow()) as code_mode:  # type: ignore[arg-type, return-value]
         result = await code_mode.run(CODE)
     assert result.value[0] == "TOOL_APPROVAL_DENIED"
 
 
+@pytest.mark.proves("policy.fails-closed")
 async def test_a_policy_that_never_answers_denies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decisions_module, "POLICY_SECONDS", 0.05)
 
@@ -68,6 +72,7 @@ async def test_a_policy_that_never_answers_denies(monkeypatch: pytest.MonkeyPatc
     assert provider.calls == []
 
 
+@pytest.mark.proves("policy.fails-closed", "limit.wall")
 async def test_a_program_cannot_outlive_a_policy_that_never_answers() -> None:
     async def never(_request: PolicyRequest) -> Allow:
         await asyncio.get_running_loop().create_future()
@@ -79,6 +84,7 @@ async def test_a_program_cannot_outlive_a_policy_that_never_answers() -> None:
     assert (result.error.code, result.calls[0].status, result.rerun) == ("EXECUTION_TIMEOUT", "rejected", "safe")
 
 
+@pytest.mark.proves("policy.asks")
 @pytest.mark.parametrize(
     ("answer", "through"),
     [(Allow(), True), (Deny("no"), False), (Ask(), False), (None, False), (RuntimeError("x"), False)],
@@ -101,6 +107,7 @@ async def test_the_approver_decides_what_the_policy_asks(answer: Any, through: b
     assert asked == [("echo", "it writes")]
 
 
+@pytest.mark.proves("policy.asks")
 async def test_an_approver_may_take_longer_than_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decisions_module, "POLICY_SECONDS", 0.01)
     asked = asyncio.Event()
@@ -125,6 +132,7 @@ async def test_an_approver_may_take_longer_than_a_policy(monkeypatch: pytest.Mon
     assert result.value == "through"
 
 
+@pytest.mark.proves("policy.decides", "sandbox.no-host")
 async def test_the_policy_knows_who_runs_the_program_and_the_program_does_not() -> None:
     seen: list[Any] = []
 
@@ -138,6 +146,7 @@ async def test_the_policy_knows_who_runs_the_program_and_the_program_does_not() 
     assert result.value == [None]
 
 
+@pytest.mark.proves("bridge.order", "bridge.never-reaches")
 async def test_an_invalid_call_is_not_put_before_the_policy() -> None:
     seen: list[Any] = []
 
@@ -150,6 +159,7 @@ async def test_an_invalid_call_is_not_put_before_the_policy() -> None:
     assert seen == []
 
 
+@pytest.mark.proves("policy.rules", "policy.rate")
 async def test_rules_decide_by_name_input_and_annotation_and_count_by_run() -> None:
     rules = [
         {
@@ -175,6 +185,7 @@ async def test_rules_decide_by_name_input_and_annotation_and_count_by_run() -> N
             assert result.value[5] == "closed"
 
 
+@pytest.mark.proves("policy.rules")
 async def test_only_reads_pass_the_policy_of_reads() -> None:
     async with kit(app(), policy=read_only_tool_calls()) as code_mode:
         result = await code_mode.run(

@@ -36,6 +36,7 @@ MANY = (
 )
 
 
+@pytest.mark.proves("limit.concurrency")
 async def test_eight_calls_run_at_once_and_the_rest_wait_their_turn() -> None:
     provider = app()
     turnstile = Turnstile(provider)
@@ -58,6 +59,7 @@ async def test_eight_calls_run_at_once_and_the_rest_wait_their_turn() -> None:
     assert [call.input["i"] for call in provider.calls] == list(range(20))
 
 
+@pytest.mark.proves("limit.call-time", "bridge.order")
 async def test_the_clock_of_a_call_starts_when_it_is_dispatched() -> None:
     provider = app()
     turnstile = Turnstile(provider)
@@ -71,6 +73,7 @@ async def test_the_clock_of_a_call_starts_when_it_is_dispatched() -> None:
     assert result.value == ["rejected", "fulfilled"]
 
 
+@pytest.mark.proves("limit.concurrency")
 async def test_a_denied_or_failed_call_gives_its_place_to_the_next() -> None:
     provider = app()
     provider.answer("fail", *[RuntimeError("x")] * 50)
@@ -83,6 +86,7 @@ async def test_a_denied_or_failed_call_gives_its_place_to_the_next() -> None:
     assert result.value == ["fulfilled", "rejected"] * 10
 
 
+@pytest.mark.proves("limit.call-time")
 async def test_a_tool_that_ignores_cancelling_gets_its_answer_ignored() -> None:
     release = asyncio.Event()
     entered: list[str] = []
@@ -113,6 +117,7 @@ async def test_a_tool_that_ignores_cancelling_gets_its_answer_ignored() -> None:
     assert "asked to stop" in entered
 
 
+@pytest.mark.proves("limit.wall")
 async def test_a_run_ends_although_its_tool_does_not() -> None:
     release = asyncio.Event()
 
@@ -131,6 +136,7 @@ async def test_a_run_ends_although_its_tool_does_not() -> None:
     assert (result.error.code, result.calls[0].status) == ("EXECUTION_TIMEOUT", "unfinished")
 
 
+@pytest.mark.proves("limit.results")
 async def test_results_of_exactly_the_limit_pass_and_one_byte_more_does_not() -> None:
     provider = app()
     frame = len('{"content":[],"structuredContent":""}')
@@ -145,6 +151,7 @@ async def test_results_of_exactly_the_limit_pass_and_one_byte_more_does_not() ->
     assert [row.result_bytes for row in result.calls] == [1000, None]
 
 
+@pytest.mark.proves("limit.bridge")
 async def test_inputs_and_results_share_one_budget() -> None:
     provider = app()
     provider.answer("echo", "x" * 400)
@@ -160,6 +167,7 @@ async def test_inputs_and_results_share_one_budget() -> None:
     assert [row.status for row in result.calls] == ["completed", "failed", "rejected"]
 
 
+@pytest.mark.proves("bridge.exact-result")
 async def test_the_program_sees_content_and_structure_and_nothing_else() -> None:
     provider = app()
     blocks = ({"type": "text", "text": "t"}, {"type": "hologram", "beam": [1]})
@@ -173,6 +181,7 @@ async def test_the_program_sees_content_and_structure_and_nothing_else() -> None
     assert whole.sideband == {"_meta": "secret"}
 
 
+@pytest.mark.proves("api.trusted-side")
 async def test_a_host_that_chokes_on_a_result_does_not_harm_the_call() -> None:
     def choke(_call: ToolCall, _result: ToolResult) -> None:
         raise RuntimeError("the host's own trouble")
@@ -184,6 +193,7 @@ async def test_a_host_that_chokes_on_a_result_does_not_harm_the_call() -> None:
     assert [str(record.exception) for record in records] == ["the host's own trouble"]
 
 
+@pytest.mark.proves("bridge.output-checked")
 async def test_a_result_that_only_may_differ_passes_with_a_note() -> None:
     provider = app()
     provider.answer("lenient", {"count": "one"})
@@ -202,6 +212,7 @@ ODD: list[Any] = [
 ]
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize("value", ODD, ids=range(len(ODD)))
 async def test_odd_values_cross_both_ways_unchanged(value: Any) -> None:
     provider = app()
@@ -216,6 +227,7 @@ async def test_odd_values_cross_both_ways_unchanged(value: Any) -> None:
     assert result.value == [value, True]
 
 
+@pytest.mark.proves("value.wire")
 async def test_two_hundred_levels_cross_both_ways_and_more_are_refused() -> None:
     provider = app()
     deep: Any = 1
@@ -234,6 +246,7 @@ async def test_two_hundred_levels_cross_both_ways_and_more_are_refused() -> None
     assert result.value == [[1], "TOOL_INPUT_INVALID", "TOOL_OUTPUT_INVALID"]
 
 
+@pytest.mark.proves("observe.events", "api.local-tools")
 async def test_a_tool_in_a_thread_reports_progress_to_the_loop() -> None:
     loop = asyncio.get_running_loop()
     heard: list[tuple[str | None, bool]] = []

@@ -28,11 +28,13 @@ async def ends(program: str, provider: InMemoryProvider | None = None, **more: A
         return await code_mode.run(program)
 
 
+@pytest.mark.proves("result.rerun")
 async def test_a_run_without_calls_is_safe_to_rerun() -> None:
     result = await ends("return 1")
     assert (result.calls, result.rerun) == ((), Rerun.SAFE)
 
 
+@pytest.mark.proves("result.rerun")
 async def test_a_completed_write_makes_a_rerun_unsafe() -> None:
     result = await ends("await tools.app.echo({ a: 'é' })")
     sent = len('{"a":"é"}'.encode())
@@ -51,12 +53,14 @@ async def test_a_completed_write_makes_a_rerun_unsafe() -> None:
     assert result.rerun is Rerun.UNSAFE
 
 
+@pytest.mark.proves("result.rerun")
 @pytest.mark.parametrize(("tool", "marked"), [("look", True), ("put", None)])
 async def test_reads_and_idempotent_writes_are_safe_to_rerun(tool: str, marked: bool | None) -> None:
     result = await ends(f"await tools.app.{tool}({{}})")
     assert (result.calls[0].status, result.calls[0].read_only, result.rerun) == ("completed", marked, Rerun.SAFE)
 
 
+@pytest.mark.proves("result.rerun")
 async def test_a_failed_write_makes_a_rerun_unsafe() -> None:
     provider = app()
     provider.answer("fail", ToolError("no"))
@@ -66,6 +70,7 @@ async def test_a_failed_write_makes_a_rerun_unsafe() -> None:
     assert result.rerun is Rerun.UNSAFE
 
 
+@pytest.mark.proves("result.receipt", "result.rerun")
 async def test_what_was_denied_or_rejected_reached_nobody() -> None:
     provider = app()
     denied = await ends("await tools.app.echo({})", provider, policy=deny_all_tool_calls())
@@ -78,6 +83,7 @@ async def test_what_was_denied_or_rejected_reached_nobody() -> None:
     assert provider.calls == []
 
 
+@pytest.mark.proves("result.rerun", "result.receipt")
 async def test_nobody_knows_whether_a_call_that_timed_out_took_effect() -> None:
     provider = app()
     provider.gate("hold")
@@ -90,6 +96,7 @@ async def test_nobody_knows_whether_a_call_that_timed_out_took_effect() -> None:
     )
 
 
+@pytest.mark.proves("result.rerun", "result.receipt")
 async def test_nobody_knows_whether_a_call_took_effect_whose_connection_broke() -> None:
     provider = app()
     provider.gate("hold")
@@ -102,6 +109,7 @@ async def test_nobody_knows_whether_a_call_took_effect_whose_connection_broke() 
     assert result.rerun is Rerun.UNKNOWN
 
 
+@pytest.mark.proves("result.rerun")
 async def test_a_lost_read_is_safe_to_rerun() -> None:
     provider = app()
     provider.answer("look", SourceLost("gone"))
@@ -109,6 +117,7 @@ async def test_a_lost_read_is_safe_to_rerun() -> None:
     assert (result.calls[0].status, result.rerun) == ("unknown", Rerun.SAFE)
 
 
+@pytest.mark.proves("result.receipt", "limit.wall")
 async def test_calls_still_running_at_the_wall_limit_are_unfinished_and_queued_ones_never_left() -> None:
     provider = app()
     provider.gate("hold")
@@ -126,6 +135,7 @@ async def test_calls_still_running_at_the_wall_limit_are_unfinished_and_queued_o
     assert len(provider.calls) == len(provider.cancelled) == 2
 
 
+@pytest.mark.proves("result.waits-for-calls")
 async def test_calls_nobody_awaited_are_waited_for_after_the_program_returned() -> None:
     provider = app()
     gate = provider.gate("hold")
@@ -137,6 +147,7 @@ async def test_calls_nobody_awaited_are_waited_for_after_the_program_returned() 
     assert (result.value, result.calls[0].status, result.rerun) == ("done", "completed", Rerun.UNSAFE)
 
 
+@pytest.mark.proves("result.waits-for-calls")
 async def test_a_value_stands_even_if_a_call_nobody_awaited_never_ends() -> None:
     provider = app()
     provider.gate("hold")
@@ -145,6 +156,7 @@ async def test_a_value_stands_even_if_a_call_nobody_awaited_never_ends() -> None
     assert result.rerun is Rerun.UNKNOWN
 
 
+@pytest.mark.proves("result.receipt")
 async def test_calls_are_ended_when_the_program_throws() -> None:
     provider = app()
     provider.gate("hold")
@@ -154,6 +166,7 @@ async def test_calls_are_ended_when_the_program_throws() -> None:
     assert result.rerun is Rerun.UNKNOWN
 
 
+@pytest.mark.proves("result.receipt")
 @pytest.mark.parametrize(
     ("ending", "limits"),
     [
@@ -171,6 +184,7 @@ async def test_the_receipt_survives_the_end_of_the_program(ending: str, limits: 
     assert result.rerun is Rerun.UNSAFE
 
 
+@pytest.mark.proves("limit.calls")
 async def test_every_attempt_counts_and_those_beyond_the_limit_reach_nobody() -> None:
     provider = app()
     program = """
@@ -184,6 +198,7 @@ async def test_every_attempt_counts_and_those_beyond_the_limit_reach_nobody() ->
     assert [row.code for row in result.calls[4:]] == ["TOOL_CALL_LIMIT_EXCEEDED"] * 2
 
 
+@pytest.mark.proves("limit.calls", "result.receipt")
 async def test_a_flood_of_refused_calls_is_listed_in_part_and_counted() -> None:
     program = "await Promise.allSettled([...Array(1000)].map(() => tools.app.echo({}))); return 1"
     result = await ends(program, limits={"max_tool_calls": 4})
@@ -192,6 +207,7 @@ async def test_a_flood_of_refused_calls_is_listed_in_part_and_counted() -> None:
     assert any("not listed" in note for note in result.notes)
 
 
+@pytest.mark.proves("error.near-names")
 async def test_a_source_that_is_still_connecting_is_a_near_name() -> None:
     provider = InMemoryProvider("app")
     provider.connect_gate = Gate()
@@ -201,6 +217,7 @@ async def test_a_source_that_is_still_connecting_is_a_near_name() -> None:
     assert result.error.message == "there is no source 'ap'; did you mean 'app'?"
 
 
+@pytest.mark.proves("result.receipt")
 async def test_a_name_without_end_does_not_swell_the_receipt() -> None:
     program = "const long = 'x'.repeat(1e5); await tools.app[long]({}).catch(() => 0); await tools[long].y({})"
     result = await ends(program)
@@ -208,6 +225,7 @@ async def test_a_name_without_end_does_not_swell_the_receipt() -> None:
     assert len(str(result.to_wire())) < 10_000
 
 
+@pytest.mark.proves("result.receipt")
 async def test_receipts_are_in_the_order_of_issue_whatever_the_order_of_ends() -> None:
     provider = app()
     gate = provider.gate("hold")
@@ -220,6 +238,7 @@ async def test_receipts_are_in_the_order_of_issue_whatever_the_order_of_ends() -
     assert [(row.id, row.tool) for row in result.calls] == [("call_1", "hold"), ("call_2", "echo")]
 
 
+@pytest.mark.proves("policy.decides", "result.receipt")
 async def test_the_policy_sees_the_call_by_the_id_of_its_receipt() -> None:
     seen: list[PolicyRequest] = []
 
@@ -238,6 +257,7 @@ def receipt(status: CallStatus, *, dispatched: bool = True, may_write: bool = Tr
     return CallReceipt(id="call_1", source="s", tool="t", status=status, dispatched=dispatched, may_write=may_write)
 
 
+@pytest.mark.proves("result.rerun")
 def test_the_verdict_takes_the_worst_of_all_calls() -> None:
     read = receipt(CallStatus.UNKNOWN, may_write=False)
     done, lost = receipt(CallStatus.COMPLETED), receipt(CallStatus.UNKNOWN)

@@ -34,21 +34,25 @@ def names(manager: CatalogManager, source: str) -> list[str]:
     return list(manager.snapshot().sources[source].tools)
 
 
+@pytest.mark.proves("api.construction-checked")
 async def test_two_sources_of_one_name_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="'git'"):
         CatalogManager([FakeSource("git"), FakeSource("git")])
 
 
+@pytest.mark.proves("api.construction-checked")
 async def test_a_source_without_a_name_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="not empty"):
         CatalogManager([FakeSource("")])
 
 
+@pytest.mark.proves("api.construction-checked")
 async def test_what_is_no_source_is_refused_with_what_would_be() -> None:
     with pytest.raises(ConfigurationError, match=r"local\(name, tools\).*not 'builtin_function_or_method'"):
         CatalogManager([print])  # type: ignore[list-item]
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_loss_is_logged_once_with_what_the_source_said_last(caplog: pytest.LogCaptureFixture) -> None:
     faults = [SourceLost("it ended") for _ in range(3)]
     for fault in faults:
@@ -61,6 +65,7 @@ async def test_a_loss_is_logged_once_with_what_the_source_said_last(caplog: pyte
     assert said.endswith("\n  no [2J file")
 
 
+@pytest.mark.proves("catalog.public-face")
 async def test_every_source_that_lists_is_in_the_snapshot() -> None:
     async with managed(FakeSource("git", "log"), FakeSource("app", "b", "a")) as manager:
         await manager.settled(5)
@@ -71,6 +76,7 @@ async def test_every_source_that_lists_is_in_the_snapshot() -> None:
         assert not manager.known("hg")
 
 
+@pytest.mark.proves("catalog.independent")
 async def test_a_source_that_hangs_delays_no_other() -> None:
     slow = FakeSource("slow", "x")
     slow.gate = asyncio.Event()
@@ -85,12 +91,14 @@ async def test_a_source_that_hangs_delays_no_other() -> None:
         assert list(late.tools) == ["x"]
 
 
+@pytest.mark.proves("catalog.waits")
 async def test_ready_of_a_source_nobody_configured_is_none() -> None:
     async with managed(FakeSource("a")) as manager:
         assert await manager.ready("b", 5) is None
         assert manager.session("b") is None
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_failures_are_retried_with_growing_pauses_until_it_works() -> None:
     naps = Naps()
     source = FakeSource("git", "log", fails=[SourceLost("refused")] * 9)
@@ -100,6 +108,7 @@ async def test_failures_are_retried_with_growing_pauses_until_it_works() -> None
         assert source.opened == 10
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_pauses_start_over_after_success() -> None:
     naps = Naps()
     source = FakeSource("git", "log", fails=[SourceLost("refused")] * 3)
@@ -111,6 +120,7 @@ async def test_pauses_start_over_after_success() -> None:
         assert naps.taken == [0.25, 0.5, 1, 0.25]
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_pauses_vary_by_the_jitter_and_no_more() -> None:
     rng = random.Random(1)
     delays = [Reconnect().delay(1, rng) for _ in range(200)]
@@ -119,12 +129,14 @@ async def test_pauses_vary_by_the_jitter_and_no_more() -> None:
     assert Reconnect(jitter=0).delay(10**6, rng) == 30
 
 
+@pytest.mark.proves("api.construction-checked")
 @pytest.mark.parametrize("wrong", [{"initial_s": 0}, {"initial_s": 40}, {"factor": 0.5}, {"jitter": 2}])
 async def test_a_pace_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         Reconnect(**wrong)
 
 
+@pytest.mark.proves("catalog.health")
 async def test_health_tells_state_counts_error_and_next_attempt() -> None:
     naps = Naps(wait=True)
     bad = FakeSource("bad", fails=[SourceLost("nobody listens at port 1")])
@@ -147,6 +159,7 @@ async def test_health_tells_state_counts_error_and_next_attempt() -> None:
     assert [health.state for health in manager.health()] == [SourceState.STOPPED] * 2
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_lost_source_keeps_its_tools_but_has_no_session() -> None:
     naps = Naps(wait=True)
     source = FakeSource("git", "log")
@@ -164,6 +177,7 @@ async def test_a_lost_source_keeps_its_tools_but_has_no_session() -> None:
         assert manager.health()[0].last_error is None
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_lost_source_has_no_session_while_its_connection_is_still_being_left() -> None:
     source = FakeSource("git", "log")
     source.exit_gate = asyncio.Event()
@@ -176,6 +190,7 @@ async def test_a_lost_source_has_no_session_while_its_connection_is_still_being_
         source.exit_gate.set()
 
 
+@pytest.mark.proves("catalog.atomic")
 async def test_a_change_replaces_one_contribution_and_leaves_the_others_alone() -> None:
     changing, still = FakeSource("a", "one"), FakeSource("b", "two")
     async with managed(changing, still) as manager:
@@ -191,6 +206,7 @@ async def test_a_change_replaces_one_contribution_and_leaves_the_others_alone() 
         assert still.listings == 1
 
 
+@pytest.mark.proves("catalog.empty-restart")
 async def test_a_restarted_source_that_lists_nothing_keeps_its_tools_until_it_lists_some() -> None:
     source = FakeSource("git", "log")
     async with managed(source) as manager:
@@ -206,6 +222,7 @@ async def test_a_restarted_source_that_lists_nothing_keeps_its_tools_until_it_li
         assert names(manager, "git") == ["log", "show"]
 
 
+@pytest.mark.proves("catalog.empty-restart")
 async def test_a_restarted_source_that_stays_empty_is_believed_in_the_end() -> None:
     source = FakeSource("git", "log")
     async with managed(source, timing=Timing(empty_s=0.02)) as manager:
@@ -216,11 +233,13 @@ async def test_a_restarted_source_that_stays_empty_is_believed_in_the_end() -> N
         await until(lambda: manager.session("git") is not None)
 
 
+@pytest.mark.proves("catalog.empty-restart")
 async def test_a_source_that_never_had_tools_is_healthy_at_once() -> None:
     async with managed(FakeSource("git")) as manager:
         assert await manager.ready("git", 5) is not None
 
 
+@pytest.mark.proves("catalog.health")
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
@@ -246,6 +265,7 @@ async def test_whatever_a_provider_raises_becomes_its_last_error(fault: BaseExce
         assert manager.state("b") is SourceState.HEALTHY
 
 
+@pytest.mark.proves("catalog.independent")
 async def test_a_provider_that_breaks_its_contract_is_contained() -> None:
     class NoListing(FakeSource):
         def __init__(self, name: str) -> None:
@@ -266,6 +286,7 @@ async def test_a_provider_that_breaks_its_contract_is_contained() -> None:
         assert third.state is SourceState.HEALTHY
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_a_client_that_cancels_its_own_task_is_connected_again() -> None:
     class SelfCancelling(FakeSource):
         @asynccontextmanager
@@ -283,6 +304,7 @@ async def test_a_client_that_cancels_its_own_task_is_connected_again() -> None:
         await until(lambda: manager.state("a") is SourceState.HEALTHY)
 
 
+@pytest.mark.proves("catalog.reconnect")
 def test_a_loop_that_ends_without_closing_ends_all_the_same() -> None:
     live = FakeSource("a", "t")
     failing = FakeSource("b", fails=[SourceLost("refused")] * 100)
@@ -299,6 +321,7 @@ def test_a_loop_that_ends_without_closing_ends_all_the_same() -> None:
     manager.index.close()
 
 
+@pytest.mark.proves("catalog.health")
 async def test_an_exception_that_cannot_be_described_is_described() -> None:
     class Rude(Exception):
         def __str__(self) -> str:
@@ -307,6 +330,7 @@ async def test_an_exception_that_cannot_be_described_is_described() -> None:
     assert failure_text(Rude()) == "Rude: (no description: RuntimeError)"
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_connecting_without_end_is_given_up_and_tried_again() -> None:
     source = FakeSource("a", "t")
     source.gate = asyncio.Event()
@@ -319,6 +343,7 @@ async def test_connecting_without_end_is_given_up_and_tried_again() -> None:
         await until(lambda: manager.state("a") is SourceState.HEALTHY)
 
 
+@pytest.mark.proves("api.close")
 async def test_closing_leaves_every_connection_and_twice_is_fine() -> None:
     hanging, live = FakeSource("a"), FakeSource("b", "t")
     hanging.gate = asyncio.Event()
@@ -334,6 +359,7 @@ async def test_closing_leaves_every_connection_and_twice_is_fine() -> None:
             await manager.start()
 
 
+@pytest.mark.proves("api.close")
 async def test_a_source_that_refuses_to_be_closed_is_abandoned_and_named() -> None:
     release = asyncio.Event()
 
@@ -360,6 +386,7 @@ async def test_a_source_that_refuses_to_be_closed_is_abandoned_and_named() -> No
     await until(lambda: all(task.done() for task in manager._tasks.values()))
 
 
+@pytest.mark.proves("schema.quarantine", "catalog.health")
 async def test_quarantined_tools_and_notes_are_told() -> None:
     source = FakeSource("a", tool("bad", input_schema={"$ref": "http://example.com/s"}), "twice", "twice")
     async with managed(source) as manager:
@@ -370,6 +397,7 @@ async def test_quarantined_tools_and_notes_are_told() -> None:
         assert "'http://example.com/s'" in quarantined["message"]
 
 
+@pytest.mark.proves("catalog.independent")
 async def test_a_source_that_announces_changes_without_end_does_not_starve_the_loop() -> None:
     naps = Naps()
 

@@ -29,12 +29,14 @@ def wire(schema: Any, value: Any) -> list[dict[str, str]]:
     return [error.to_wire() for error in compile_schema(schema).errors(value)]
 
 
+@pytest.mark.proves("bridge.output-checked", "error.input-details")
 def test_a_value_that_fits_has_no_errors() -> None:
     check = compile_schema(PERSON)
     assert check.is_valid({"name": "Ada"})
     assert check.errors({"name": "Ada"}) == ()
 
 
+@pytest.mark.proves("error.input-details")
 def test_every_wrong_field_is_named_with_what_was_expected_and_given() -> None:
     assert wire(PERSON, {"age": -1, "colour": 3}) == [
         {"pointer": "/age", "expected": "at least 0", "given": "number -1"},
@@ -43,6 +45,7 @@ def test_every_wrong_field_is_named_with_what_was_expected_and_given() -> None:
     ]
 
 
+@pytest.mark.proves("error.near-names")
 def test_a_misspelt_property_is_told_with_the_name_that_was_meant() -> None:
     assert wire(PERSON, {"name": "x", "colr": "red"}) == [
         {
@@ -54,6 +57,7 @@ def test_a_misspelt_property_is_told_with_the_name_that_was_meant() -> None:
     ]
 
 
+@pytest.mark.proves("error.near-names")
 def test_a_misspelt_required_property_is_one_mistake() -> None:
     expected = {
         "pointer": "/nmae",
@@ -66,16 +70,19 @@ def test_a_misspelt_required_property_is_one_mistake() -> None:
     assert wire(PERSON, {"NAME": "Ada"}) == [{**expected, "pointer": "/NAME"}]
 
 
+@pytest.mark.proves("error.near-names")
 @pytest.mark.parametrize("given", ["postal_code", "PostalCode", "postal-code", "postalcode"])
 def test_another_way_of_writing_a_name_is_recognised_behind_a_reference(given: str) -> None:
     (error,) = wire(PERSON, {"name": "x", "home": {given: "1"}})
     assert (error["pointer"], error["didYouMean"]) == (f"/home/{given}", "postalCode")
 
 
+@pytest.mark.proves("error.near-names")
 def test_a_choice_that_was_nearly_right_is_offered() -> None:
     assert wire(PERSON, {"name": "x", "colour": "Red"})[0]["didYouMean"] == "red"
 
 
+@pytest.mark.proves("error.input-details")
 def test_the_alternative_that_fits_best_is_explained() -> None:
     schema = {
         "oneOf": [
@@ -98,11 +105,13 @@ def test_the_alternative_that_fits_best_is_explained() -> None:
     assert wire(schema, "x") == [{"pointer": "", "expected": "null or object", "given": 'string "x"'}]
 
 
+@pytest.mark.proves("error.input-details")
 def test_several_alternatives_that_fit_where_one_must_are_told() -> None:
     (error,) = wire({"oneOf": [{"type": "integer"}, {"type": "number"}]}, 1)
     assert error["expected"] == "exactly one of the alternatives (several fit)"
 
 
+@pytest.mark.proves("error.input-details")
 @pytest.mark.parametrize(
     "dialect", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
 )
@@ -110,11 +119,13 @@ def test_a_format_is_a_hint_and_refuses_nothing(dialect: str) -> None:
     assert compile_schema({"$schema": dialect, "format": "date-time"}).is_valid("2026-01-01T00:00:00")
 
 
+@pytest.mark.proves("error.input-details")
 def test_pointers_escape_what_json_pointers_must() -> None:
     schema = {"properties": {"a/b": {"properties": {"~x": {"items": {"type": "null"}}}}}}
     assert wire(schema, {"a/b": {"~x": [None, 1]}})[0]["pointer"] == "/a~1b/~0x/1"
 
 
+@pytest.mark.proves("error.input-details")
 @pytest.mark.parametrize(
     ("schema", "value", "expected"),
     [
@@ -135,6 +146,7 @@ def test_each_rule_has_words(schema: Any, value: Any, expected: str) -> None:
     assert wire(schema, value)[0]["expected"] == expected
 
 
+@pytest.mark.proves("error.input-details")
 @pytest.mark.parametrize(
     ("value", "given"),
     [
@@ -154,12 +166,14 @@ def test_what_was_given_is_told_without_showing_all_of_it(value: Any, given: str
     ) == given.removeprefix("number ")
 
 
+@pytest.mark.proves("error.input-details")
 def test_at_most_eight_fields_are_told_in_a_fixed_order() -> None:
     schema = {"additionalProperties": {"type": "string"}}
     errors = wire(schema, {f"k{index:02}": index for index in reversed(range(30))})
     assert [error["pointer"] for error in errors] == [f"/k{index:02}" for index in range(8)]
 
 
+@pytest.mark.proves("error.input-details")
 def test_nothing_long_is_ever_shown() -> None:
     schema = {
         "required": ["r" * 5000],
@@ -173,6 +187,7 @@ def test_nothing_long_is_ever_shown() -> None:
         assert len(error["pointer"]) <= 600
 
 
+@pytest.mark.proves("error.input-details")
 def test_a_huge_wrong_value_is_explained_by_a_part_of_it() -> None:
     schema = {
         "required": ["name"],
@@ -188,6 +203,7 @@ def test_a_huge_wrong_value_is_explained_by_a_part_of_it() -> None:
     assert wire(alternatives, [1] * 200_000)[0]["pointer"] == "/0"
 
 
+@pytest.mark.proves("schema.drafts")
 @pytest.mark.parametrize(
     ("dialect", "fits"),
     [
@@ -209,6 +225,7 @@ def test_the_dialect_decides_what_keywords_mean(dialect: str | None, fits: list[
     assert not check.is_valid([None, *fits])
 
 
+@pytest.mark.proves("schema.quarantine")
 @pytest.mark.parametrize(
     ("schema", "word"),
     [
@@ -235,6 +252,7 @@ def test_a_schema_that_cannot_be_enforced_is_refused_with_the_reason(schema: Any
     assert len(str(refused.value)) < 400
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_schema_nested_without_end_is_refused() -> None:
     schema: dict[str, Any] = {}
     for _ in range(100_000):
@@ -245,6 +263,7 @@ def test_a_schema_nested_without_end_is_refused() -> None:
         schema = schema["not"]
 
 
+@pytest.mark.proves("schema.offline")
 @pytest.mark.parametrize(
     "reference", ["http://127.0.0.1:9/s", "https://example.com/s", "file:///etc/passwd", "other.json"]
 )
@@ -260,6 +279,7 @@ def test_a_reference_that_leaves_the_schema_is_refused_without_fetching(
     assert reference in str(refused.value)
 
 
+@pytest.mark.proves("schema.drafts")
 def test_references_inside_the_schema_are_followed() -> None:
     schema = {
         "$id": "https://example.com/root",
@@ -271,6 +291,7 @@ def test_references_inside_the_schema_are_followed() -> None:
     assert [error.pointer for error in check.errors({"a": 1, "b": 1, "self": {"a": 1}})] == ["/a", "/b", "/self/a"]
 
 
+@pytest.mark.proves("catalog.public-face")
 def test_equal_schemas_share_one_check_whatever_the_order_of_their_keys() -> None:
     first = compile_schema({"type": "object", "title": "shared"})
     assert compile_schema({"title": "shared", "type": "object"}) is first
@@ -285,6 +306,7 @@ def doubling(keyword: str, levels: int) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{levels}": {"type": "string"}}}
 
 
+@pytest.mark.proves("schema.bounded")
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
 def test_a_schema_whose_alternatives_double_at_every_level_is_refused(keyword: str) -> None:
     with pytest.raises(SchemaUnsupported, match="multiplies"):
@@ -310,6 +332,7 @@ def nested(depth: int, leaf: Any) -> Any:
     return leaf
 
 
+@pytest.mark.proves("schema.bounded")
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
 @pytest.mark.parametrize("length", [1, 3, 13])
 @pytest.mark.parametrize("leaf", ["fits", 5])
@@ -324,17 +347,20 @@ def test_alternatives_that_recurse_under_one_property_are_checked_within_bounds(
     assert not check.is_valid(5)
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_deep_value_of_a_schema_that_branches_is_refused_in_words() -> None:
     check = compile_schema(ring(13))
     (error,) = check.errors(nested(190, "fits"))
     assert error.expected == "a smaller or less nested value: the schema branches at every level of it"
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_long_ring_of_branching_definitions_is_refused() -> None:
     with pytest.raises(SchemaUnsupported, match="multiplies"):
         compile_schema(ring(20))
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_branching_schema_that_hides_its_loop_in_data_is_refused() -> None:
     hidden = {"properties": {"x": {"allOf": [{"$ref": "#/const"}] * 2}}}
     schema = {"allOf": [ring(1), {"properties": {"y": {"$ref": "#/const"}}}], **ring(1), "const": hidden}
@@ -365,6 +391,7 @@ FILTER: dict[str, Any] = {
 }
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_recursive_filter_as_people_write_it_works() -> None:
     check = compile_schema(FILTER)
     leaf: dict[str, Any] = {"field": "a"}
@@ -376,6 +403,7 @@ def test_a_recursive_filter_as_people_write_it_works() -> None:
     assert (error.pointer, error.expected) == ("/where/args/1/field", "string")
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_large_tree_is_checked_by_a_schema_that_recurs_once() -> None:
     schema = {
         "$ref": "#/$defs/node",
@@ -394,6 +422,7 @@ def test_a_large_tree_is_checked_by_a_schema_that_recurs_once() -> None:
     assert not check.is_valid(value)
 
 
+@pytest.mark.proves("schema.bounded")
 @pytest.mark.parametrize(
     "schema",
     [
@@ -407,6 +436,7 @@ def test_a_schema_that_refers_to_itself_in_place_ends(schema: Any) -> None:
     assert compile_schema(schema).is_valid({"a": 1}) is True
 
 
+@pytest.mark.proves("schema.bounded")
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(?=(a+)+$)a*b", "^(a|aa)+\\1$", "(?=(a+)+$)(a+)+b"])
 def test_a_pattern_that_backtracks_without_end_is_answered(pattern: str) -> None:
     check = compile_schema({"pattern": pattern})
@@ -415,12 +445,14 @@ def test_a_pattern_that_backtracks_without_end_is_answered(pattern: str) -> None
     assert check.errors("a" * 1_000_000 + "!") != ()
 
 
+@pytest.mark.proves("schema.bounded")
 def test_text_with_a_lone_surrogate_is_checked_all_the_same() -> None:
     check = compile_schema({"properties": {"a": {"type": "string", "maxLength": 1}}})
     assert check.is_valid({"a": "\ud800"})
     assert check.errors({"a": "\ud800\ud800"}) == (FieldError("/a", "at most 1 characters", 'string "??"'),)
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": object()}, {"a": {5: 6}}, b"bytes"])
 def test_what_is_not_json_does_not_fit(value: Any) -> None:
     check = compile_schema({"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {}}})
@@ -428,6 +460,7 @@ def test_what_is_not_json_does_not_fit(value: Any) -> None:
     assert check.errors(value)[0].expected in ("a JSON value", "object")
 
 
+@pytest.mark.proves("schema.bounded")
 def test_a_deep_value_is_checked() -> None:
     value: Any = "leaf"
     for _ in range(190):
@@ -452,6 +485,7 @@ def api(**more: Any) -> dict[str, Any]:
     return {"$ref": "#/$defs/T0", "$defs": types, **more}
 
 
+@pytest.mark.proves("catalog.public-face")
 def test_a_large_schema_is_compiled_when_it_is_used() -> None:
     check = compile_schema(api())
     assert not check.prepared
@@ -460,6 +494,7 @@ def test_a_large_schema_is_compiled_when_it_is_used() -> None:
     assert [error.pointer for error in check.errors({"next": {"id": 5}})] == ["/next/id"]
 
 
+@pytest.mark.proves("schema.quarantine")
 @pytest.mark.parametrize(
     ("more", "word"),
     [
@@ -476,6 +511,7 @@ def test_a_large_schema_that_cannot_be_enforced_is_refused_at_once(more: dict[st
     assert word in str(refused.value)
 
 
+@pytest.mark.proves("schema.quarantine")
 def test_a_large_schema_that_fails_when_it_is_used_lets_nothing_through() -> None:
     hidden = {"x": {"$ref": "#/$defs/T0/enum/0"}}
     check = compile_schema(api(**{"properties": hidden, "$defs": {**api()["$defs"], "T0": {"enum": [{}]}}}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def schemas() -> st.SearchStrategy[Any]:
     return st.recursive(st.booleans() | st.fixed_dictionaries({"type": types}), grow, max_leaves=12)
 
 
+@pytest.mark.proves("schema.quarantine", "error.input-details")
 @settings(max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(schemas(), st.lists(values, max_size=4))
 def test_a_schema_is_refused_or_judges_every_value_and_explains_what_it_refuses(schema: Any, given_: list[Any]) -> None:
@@ -72,6 +74,7 @@ def test_a_schema_is_refused_or_judges_every_value_and_explains_what_it_refuses(
             assert error.given
 
 
+@pytest.mark.proves("schema.quarantine")
 @settings(max_examples=200, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(values)
 def test_any_json_is_refused_as_a_schema_or_taken(schema: Any) -> None:

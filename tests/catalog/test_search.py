@@ -63,6 +63,7 @@ def found(answer: dict[str, Any]) -> list[str]:
     return [result["tool"] for result in answer["results"]]
 
 
+@pytest.mark.proves("search.answer")
 async def test_an_answer_has_the_agreed_form() -> None:
     async with searching(*office()) as search:
         answer = await search.search("pull requests")
@@ -91,6 +92,7 @@ async def test_an_answer_has_the_agreed_form() -> None:
         }
 
 
+@pytest.mark.proves("search.ranking")
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -131,6 +133,7 @@ async def test_what_is_meant_comes_first(query: str, first: str) -> None:
         assert found(answer)[0] == first
 
 
+@pytest.mark.proves("search.ranking")
 @pytest.mark.parametrize("fillers", [0, 700], ids=["few tools", "many tools"])
 async def test_a_word_that_was_written_goes_before_one_that_was_guessed(fillers: int) -> None:
     git = FakeSource(
@@ -148,17 +151,20 @@ async def test_a_word_that_was_written_goes_before_one_that_was_guessed(fillers:
         assert found(await search.search("comit logs"))[0] == "git_log"
 
 
+@pytest.mark.proves("search.ranking")
 async def test_the_name_of_a_source_finds_its_tools() -> None:
     async with searching(*office()) as search:
         assert {result["source"] for result in (await search.search("github", limit=8))["results"]} == {"github"}
 
 
+@pytest.mark.proves("search.hidden")
 async def test_hidden_and_quarantined_tools_are_never_found() -> None:
     async with searching(*office()) as search:
         for query in ("secret", "broken", "app enforced", "*"):
             assert not {"secret", "broken"} & set(found(await search.search(query, limit=8)))
 
 
+@pytest.mark.proves("search.hidden", "search.census")
 async def test_tools_of_a_lost_source_are_left_out_and_the_census_says_so() -> None:
     github, mail = office()
     async with searching(github, mail) as search:
@@ -173,6 +179,7 @@ async def test_tools_of_a_lost_source_are_left_out_and_the_census_says_so() -> N
         assert answer["diagnostic"] == "the source 'my-mail' is unavailable; its tools cannot be called now"
 
 
+@pytest.mark.proves("search.census")
 async def test_a_star_gives_the_census_and_a_first_page() -> None:
     async with searching(*office()) as search:
         answer = await search.search("*")
@@ -191,6 +198,7 @@ async def test_a_star_gives_the_census_and_a_first_page() -> None:
         assert "nextCursor" not in rest
 
 
+@pytest.mark.proves("search.census")
 async def test_a_star_with_a_source_lists_that_source() -> None:
     async with searching(*office()) as search:
         answer = await search.search("*", source="my-mail")
@@ -198,6 +206,7 @@ async def test_a_star_with_a_source_lists_that_source() -> None:
         assert "namespaces" not in answer
 
 
+@pytest.mark.proves("error.near-names", "search.answer")
 async def test_a_source_that_does_not_exist_is_answered_with_near_ones() -> None:
     async with searching(*office()) as search:
         answer = await search.search("x", source="my_mail")
@@ -206,6 +215,7 @@ async def test_a_source_that_does_not_exist_is_answered_with_near_ones() -> None
         assert (answer["total"], answer["results"]) == (0, [])
 
 
+@pytest.mark.proves("search.answer")
 async def test_a_source_filter_leaves_the_others_out() -> None:
     async with searching(*office()) as search:
         assert {
@@ -213,6 +223,7 @@ async def test_a_source_filter_leaves_the_others_out() -> None:
         } == {"my-mail"}
 
 
+@pytest.mark.proves("search.typo")
 async def test_nothing_found_comes_with_suggestions_where_a_name_is_near() -> None:
     async with searching(*office()) as search:
         answer = await search.search("creationissues")
@@ -220,6 +231,7 @@ async def test_nothing_found_comes_with_suggestions_where_a_name_is_near() -> No
         assert answer["suggestions"] == ["tools.github.create_issue"]
 
 
+@pytest.mark.proves("search.paging")
 async def test_pages_follow_each_other_without_gap_or_repetition() -> None:
     source = FakeSource("a", *(tool(f"get_thing_{index}", "fetch a thing", annotations=READ) for index in range(900)))
     async with searching(source, FakeSource("b", "make_thing", "get_other")) as search:
@@ -235,6 +247,7 @@ async def test_pages_follow_each_other_without_gap_or_repetition() -> None:
         assert len(seen) == len(set(seen)) == 902
 
 
+@pytest.mark.proves("search.paging")
 async def test_a_cursor_is_bound_to_its_catalogue_and_query() -> None:
     github, mail = office()
     async with searching(github, mail) as search:
@@ -249,6 +262,7 @@ async def test_a_cursor_is_bound_to_its_catalogue_and_query() -> None:
         assert stale["results"] == []
 
 
+@pytest.mark.proves("search.paging")
 @pytest.mark.parametrize("cursor", ["", "x", "§", "e30", "W10", "WzEsMiwzXQ", "A" * 5000, "\ud800"])
 async def test_a_made_up_cursor_is_refused_in_words(cursor: str) -> None:
     async with searching(*office()) as search:
@@ -256,6 +270,7 @@ async def test_a_made_up_cursor_is_refused_in_words(cursor: str) -> None:
         assert answer["diagnostic"] == "the cursor is not one that a search gave; search again without it"
 
 
+@pytest.mark.proves("search.input")
 @pytest.mark.parametrize(
     ("request_", "pointer"),
     [
@@ -279,6 +294,7 @@ async def test_a_request_that_is_none_is_refused_by_field(request_: dict[str, An
         assert [error.pointer for error in refused.value.errors] == [pointer]
 
 
+@pytest.mark.proves("search.input")
 @pytest.mark.parametrize(
     "query",
     [
@@ -307,6 +323,7 @@ async def test_no_query_breaks_the_search(query: str) -> None:
         assert answer["returned"] == len(answer["results"])
 
 
+@pytest.mark.proves("search.ranking")
 async def test_names_in_any_script_are_found() -> None:
     async with searching(FakeSource("büro", tool("größe_ändern", "發送郵件給客戶"), tool("🔥", ""))) as search:
         assert found(await search.search("größe")) == ["größe_ändern"]
@@ -314,6 +331,7 @@ async def test_names_in_any_script_are_found() -> None:
         assert found(await search.search("郵件")) == ["größe_ändern"]
 
 
+@pytest.mark.proves("search.answer")
 async def test_long_descriptions_are_cut_in_summaries() -> None:
     async with searching(FakeSource("a", tool("x", "word " * 1000))) as search:
         (result,) = (await search.search("x"))["results"]
@@ -321,12 +339,14 @@ async def test_long_descriptions_are_cut_in_summaries() -> None:
         assert result["description"].endswith("…")
 
 
+@pytest.mark.proves("search.answer")
 async def test_what_a_terminal_or_transport_could_not_take_is_left_out_of_summaries() -> None:
     async with searching(FakeSource("a", tool("x", "red\x1b[31m\n\ttext \ud800 end"))) as search:
         (result,) = (await search.search("x"))["results"]
         assert result["description"] == "red [31m text end"
 
 
+@pytest.mark.proves("search.contract")
 async def test_typescript_detail_declares_each_result_and_the_contract_once() -> None:
     async with searching(*office()) as search:
         answer = await search.search("*", detail="typescript", limit=8)
@@ -336,6 +356,7 @@ async def test_typescript_detail_declares_each_result_and_the_contract_once() ->
         assert all("description" not in result for result in answer["results"])
 
 
+@pytest.mark.proves("search.answer")
 async def test_an_answer_too_large_loses_whole_results_from_the_end() -> None:
     async with searching(
         *office(), declare=lambda _source, definition, _callable: definition.name[0] * 15_000
@@ -348,6 +369,7 @@ async def test_an_answer_too_large_loses_whole_results_from_the_end() -> None:
         assert not set(found(answer)) & set(found(rest))
 
 
+@pytest.mark.proves("search.answer")
 async def test_a_result_that_is_too_large_by_itself_is_told() -> None:
     async with searching(*office(), declare=lambda _source, _definition, _callable: "x" * 100_000) as search:
         answer = await search.search("issue", detail="typescript")
@@ -356,6 +378,7 @@ async def test_a_result_that_is_too_large_by_itself_is_told() -> None:
         assert "summary" in answer["diagnostic"]
 
 
+@pytest.mark.proves("search.census")
 async def test_a_census_of_very_many_sources_stays_within_the_size() -> None:
     sources = [FakeSource(f"{index:04}" + "n" * 200, "x") for index in range(450)]
     async with searching(*sources) as search:
@@ -364,6 +387,7 @@ async def test_a_census_of_very_many_sources_stays_within_the_size() -> None:
         assert answer["namespaces"]
 
 
+@pytest.mark.proves("search.deterministic")
 async def test_the_order_does_not_depend_on_which_source_came_first() -> None:
     contributions = [build_source(name, listing(*(f"get_{i}" for i in range(30)))) for name in ("a", "b", "c")]
     orders = []
@@ -379,6 +403,7 @@ async def test_the_order_does_not_depend_on_which_source_came_first() -> None:
     assert orders[0] == orders[1]
 
 
+@pytest.mark.proves("catalog.atomic")
 async def test_a_refresh_of_one_source_replaces_only_its_rows() -> None:
     github, mail = office()
     async with searching(github, mail) as search:
@@ -390,6 +415,7 @@ async def test_a_refresh_of_one_source_replaces_only_its_rows() -> None:
         assert found(await search.search("create issue")) == ["create_issue"]
 
 
+@pytest.mark.proves("search.answer")
 async def test_search_without_any_tool_says_so() -> None:
     async with searching() as search:
         answer = await search.search("x")
@@ -397,6 +423,7 @@ async def test_search_without_any_tool_says_so() -> None:
         assert (await search.search("*"))["total"] == 0
 
 
+@pytest.mark.proves("api.close")
 async def test_after_closing_nothing_is_found() -> None:
     async with searching(*office()) as search:
         pass
@@ -405,6 +432,7 @@ async def test_after_closing_nothing_is_found() -> None:
     assert answer["diagnostic"] == "not every source can be called now: 'github' is stopped, 'my-mail' is stopped"
 
 
+@pytest.mark.proves("api.close")
 async def test_a_closed_index_says_so_and_takes_nothing_in() -> None:
     index = SearchIndex(["a"])
     index.close()
@@ -450,6 +478,7 @@ def slipped(word: str, chance: random.Random) -> str:
     )
 
 
+@pytest.mark.proves("search.typo", "search.scale")
 async def test_names_and_misspelt_names_find_their_tool_among_two_thousand() -> None:
     tools = generated(2_000)
     chance = random.Random(5)

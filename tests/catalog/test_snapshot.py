@@ -14,6 +14,7 @@ from codemodekit.contracts import ToolAnnotations, ToolDefinition, ToolListing
 from .fakes import listing, tool
 
 
+@pytest.mark.proves("catalog.names")
 @pytest.mark.parametrize(
     ("source", "name", "expected"),
     [
@@ -38,6 +39,7 @@ def test_every_name_has_a_way_to_be_called(source: str, name: str, expected: str
     assert callable_of(source, name) == expected
 
 
+@pytest.mark.proves("schema.quarantine", "mcp.app-only")
 def test_tools_are_sorted_into_callable_hidden_and_quarantined() -> None:
     built = build_source(
         "app",
@@ -57,6 +59,7 @@ def test_tools_are_sorted_into_callable_hidden_and_quarantined() -> None:
     assert built.quarantined["bad_output"].startswith("output schema: $ref 'http://example.com/s' leaves the schema")
 
 
+@pytest.mark.proves("catalog.names")
 def test_the_first_of_two_tools_of_one_name_counts() -> None:
     built = build_source("a", listing(tool("x", "first"), tool("x", "second"), tool("x", model_visible=False)))
     assert built.tools["x"].definition.description == "first"
@@ -64,6 +67,7 @@ def test_the_first_of_two_tools_of_one_name_counts() -> None:
     assert len(built.notes) == 2
 
 
+@pytest.mark.proves("catalog.names")
 def test_names_that_differ_by_case_or_separator_stay_apart() -> None:
     built = build_source("a", listing("getIssue", "get_issue", "get-issue", "GetIssue"))
     assert {found.callable for found in built.tools.values()} == {
@@ -74,6 +78,7 @@ def test_names_that_differ_by_case_or_separator_stay_apart() -> None:
     }
 
 
+@pytest.mark.proves("catalog.names")
 @pytest.mark.parametrize("name", ["", "x" * 600, "\ud800", 5])
 def test_a_name_nobody_could_write_is_left_out_with_a_note(name: Any) -> None:
     built = build_source("a", listing(tool(name), tool("fine")))
@@ -81,11 +86,13 @@ def test_a_name_nobody_could_write_is_left_out_with_a_note(name: Any) -> None:
     assert len(built.notes) == 1
 
 
+@pytest.mark.proves("catalog.public-face")
 def test_what_the_listing_noted_is_kept() -> None:
     built = build_source("a", ToolListing(definitions=(), notes=("a page came back",)))
     assert built.notes == ("a page came back",)
 
 
+@pytest.mark.proves("schema.quarantine")
 def test_a_description_that_is_not_text_puts_its_tool_aside() -> None:
     built = build_source("a", listing(tool("x", 5), tool("y")))  # type: ignore[arg-type]
     assert list(built.tools) == ["y"]
@@ -97,6 +104,7 @@ def with_tool(**changes: Any) -> str:
     return build_source("a", listing(ToolDefinition(**{**values, **changes}))).revision
 
 
+@pytest.mark.proves("catalog.revision")
 def test_the_revision_does_not_depend_on_order_or_sideband() -> None:
     assert with_tool() == with_tool(input_schema={"title": "t", "type": "object"}, sideband={"_meta": {"at": 5}})
     one, other = tool("one"), tool("other")
@@ -105,10 +113,12 @@ def test_the_revision_does_not_depend_on_order_or_sideband() -> None:
     assert catalog_of({"a": a, "b": b}).revision == catalog_of({"b": b, "a": a}).revision
 
 
+@pytest.mark.proves("catalog.revision")
 def test_the_revision_is_the_same_in_every_process() -> None:
     assert with_tool() == "69f1b181f9dc94b1"
 
 
+@pytest.mark.proves("catalog.revision")
 @pytest.mark.parametrize(
     "change",
     [
@@ -125,6 +135,7 @@ def test_every_change_that_can_be_seen_changes_the_revision(change: dict[str, An
     assert with_tool(**change) != with_tool()
 
 
+@pytest.mark.proves("error.near-names")
 def test_a_catalogue_names_what_is_near() -> None:
     built = build_source("github", listing("list_issues", "get_issue", "create_pull_request", "zzz"))
     catalog = Catalog().with_source(built).with_source(SourceCatalog("gitlab"))
@@ -133,6 +144,7 @@ def test_a_catalogue_names_what_is_near() -> None:
     assert catalog.near_tools("github", "☃") == ()
 
 
+@pytest.mark.proves("error.near-names")
 def test_near_names_are_three_at_most_and_always_the_same() -> None:
     names = [f"get_user_{index:05}" for index in range(5_000)]
     assert near_names("get_user_00010", names) == ("get_user_00010", "get_user_00001", "get_user_00011")
@@ -140,6 +152,7 @@ def test_near_names_are_three_at_most_and_always_the_same() -> None:
     assert near_names("x" * 100_000, names) == ()
 
 
+@pytest.mark.proves("catalog.atomic")
 def test_a_contribution_replaces_only_its_own_source() -> None:
     before = catalog_of({name: build_source(name, listing("x")) for name in ("a", "b")})
     after = before.with_source(build_source("a", listing("y")))

@@ -71,6 +71,7 @@ def complaint(result: tuple[int, str, str], *words: str) -> None:
 # --- the group ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("cli.help")
 def test_help_lists_every_command_and_each_explains_itself(cli: Run) -> None:
     for arguments in ((), ("--help",), ("-h",)):
         code, out, _ = cli(*arguments)
@@ -83,12 +84,14 @@ def test_help_lists_every_command_and_each_explains_itself(cli: Run) -> None:
         assert "--json" in out
 
 
+@pytest.mark.proves("cli.commands")
 def test_the_version_is_one_line(cli: Run) -> None:
     code, out, _ = cli("--version")
     assert code == 0
     assert out.startswith("codemodekit ")
 
 
+@pytest.mark.proves("cli.commands")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -109,6 +112,7 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(
     complaint(cli(*arguments), *words)
 
 
+@pytest.mark.proves("cli.commands", "config.checked")
 @pytest.mark.parametrize("name", ["serve", "run", "search", "tools", "tokens"])
 def test_a_wrong_config_is_one_line_and_exit_2(cli: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / "p.ts").write_text("return 1")
@@ -119,11 +123,13 @@ def test_a_wrong_config_is_one_line_and_exit_2(cli: Run, tmp_path: Path, name: s
     complaint(cli(*arguments, "--mcp-config", "absent.json"), "absent.json: cannot be read")
 
 
+@pytest.mark.proves("cli.commands")
 @pytest.mark.parametrize("arguments", [("serve",), ("tools",), ("tokens",), ("search", "x")])
 def test_without_sources_there_is_nothing_to_show(cli: Run, arguments: tuple[str, ...]) -> None:
     complaint(cli(*arguments), "no sources", "--mcp-config")
 
 
+@pytest.mark.proves("cli.commands", "api.policy-required")
 @pytest.mark.parametrize("arguments", [("serve",), ("run", "p.ts")])
 def test_a_policy_has_to_be_chosen_and_the_choices_are_named(
     cli: Run, tmp_path: Path, arguments: tuple[str, ...]
@@ -146,6 +152,7 @@ return { said: greeted.structuredContent };
 """
 
 
+@pytest.mark.proves("cli.commands")
 def test_run_prints_value_logs_and_receipt(configured: Run, tmp_path: Path) -> None:
     (tmp_path / "p.ts").write_text(PROGRAM)
     code, out, err = configured("run", "p.ts", "--context", '{"name": "Ada"}')
@@ -157,6 +164,7 @@ def test_run_prints_value_logs_and_receipt(configured: Run, tmp_path: Path) -> N
     assert "printed by a tool" in err
 
 
+@pytest.mark.proves("cli.commands")
 def test_run_as_json_prints_the_whole_result_and_nothing_else(configured: Run, tmp_path: Path) -> None:
     (tmp_path / "p.ts").write_text(PROGRAM)
     code, out, _ = configured("run", "p.ts", "--context", '{"name": "Ada"}', "--json")
@@ -166,6 +174,7 @@ def test_run_as_json_prints_the_whole_result_and_nothing_else(configured: Run, t
     assert [call["status"] for call in result["calls"]] == ["completed"]
 
 
+@pytest.mark.proves("cli.commands")
 def test_a_failed_run_exits_with_1_and_shows_the_place(configured: Run, tmp_path: Path) -> None:
     (tmp_path / "p.ts").write_text("\nawait tools.app.fail({});")
     code, out, _ = configured("run", "p.ts")
@@ -178,11 +187,13 @@ def test_a_failed_run_exits_with_1_and_shows_the_place(configured: Run, tmp_path
     assert json.loads(out)["error"]["code"] == "TOOL_APPROVAL_DENIED"
 
 
+@pytest.mark.proves("cli.commands")
 def test_run_needs_no_sources_for_a_program_that_calls_none(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"const x: number = 2; return x * 21")))
     assert cli("run", "-", "--policy", "deny-all") == (0, "42\n", "")
 
 
+@pytest.mark.proves("cli.commands")
 def test_check_compiles_and_runs_nothing(cli: Run, tmp_path: Path) -> None:
     (tmp_path / "good.ts").write_text("return await tools.a.b({})")
     (tmp_path / "bad.ts").write_text("const x = 1;\nimport fs from 'fs';\n")
@@ -194,6 +205,7 @@ def test_check_compiles_and_runs_nothing(cli: Run, tmp_path: Path) -> None:
     assert (code, json.loads(out)["error"]["code"]) == (1, "UNSAFE_SYNTAX")
 
 
+@pytest.mark.proves("cli.commands")
 def test_what_run_is_given_is_checked_before_anything_starts(configured: Run, tmp_path: Path) -> None:
     (tmp_path / "latin.ts").write_bytes(b"return '\xe9'")
     (tmp_path / "p.ts").write_text("return 1")
@@ -206,6 +218,7 @@ def test_what_run_is_given_is_checked_before_anything_starts(configured: Run, tm
 # --- looking --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("cli.commands", "catalog.health")
 def test_tools_shows_sources_with_their_state(configured: Run) -> None:
     code, out, _ = configured("tools")
     assert code == 0
@@ -220,12 +233,14 @@ def test_tools_shows_sources_with_their_state(configured: Run) -> None:
     complaint(configured("tools", "ap"), "no source 'ap'", "crm, app")
 
 
+@pytest.mark.proves("cli.commands")
 def test_what_search_is_given_is_checked_before_anything_starts(configured: Run) -> None:
     complaint(configured("search", "x", "--source", "ap"), "no source 'ap'", "crm, app")
     complaint(configured("search", " "), "QUERY", "1 to 256 characters")
     complaint(configured("search", "x" * 257), "QUERY", "1 to 256 characters")
 
 
+@pytest.mark.proves("config.other-clients")
 def test_keys_of_other_clients_are_told_to_be_passed_over(
     configured: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -237,6 +252,7 @@ def test_keys_of_other_clients_are_told_to_be_passed_over(
     assert "'a' is unavailable" in caplog.messages[-1]
 
 
+@pytest.mark.proves("cli.commands")
 def test_search_finds_what_a_model_would(configured: Run) -> None:
     code, out, _ = configured("search", "greet someone")
     assert code == 0
@@ -250,6 +266,7 @@ def test_search_finds_what_a_model_would(configured: Run) -> None:
     complaint(configured("search", ""), "QUERY")
 
 
+@pytest.mark.proves("cli.commands")
 def test_tokens_compares_direct_lists_with_the_surface(configured: Run) -> None:
     code, out, _ = configured("tokens", "--json")
     costs = json.loads(out)
@@ -262,6 +279,7 @@ def test_tokens_compares_direct_lists_with_the_surface(configured: Run) -> None:
     assert "not counted, because it is not available: crm" in out
 
 
+@pytest.mark.proves("cli.commands")
 def test_an_estimate_of_tokens_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "find_spec", lambda _name: None)
     counter = tokens.token_counter()
@@ -273,6 +291,7 @@ def test_an_estimate_of_tokens_is_called_one(monkeypatch: pytest.MonkeyPatch) ->
 # --- doctor ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("cli.commands")
 def test_doctor_names_parts_guest_and_surroundings(cli: Run) -> None:
     code, out, _ = cli("doctor", "--json")
     report = json.loads(out)

@@ -30,12 +30,14 @@ def process(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30, check=False, env=env)
 
 
+@pytest.mark.proves("cli.help")
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     done = process(tmp_path, "-c", PROBE, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "serve" in done.stdout
 
 
+@pytest.mark.proves("config.checked", "cli.help")
 def test_a_config_mistake_is_told_before_the_sdk_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "codemode.json").write_text('{"polic": "allow-all"}')
     done = process(tmp_path, "-c", PROBE, "serve")
@@ -45,6 +47,7 @@ def test_a_config_mistake_is_told_before_the_sdk_is_loaded(tmp_path: Path) -> No
     assert not {"mcp", "wasmtime", "tree_sitter"} & set(loaded.split())
 
 
+@pytest.mark.proves("cli.commands")
 def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
     done = process(tmp_path, "-m", "codemodekit", "nope")
     assert done.returncode == 2
@@ -52,6 +55,7 @@ def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
     assert done.stderr.startswith("codemodekit: No such command 'nope'")
 
 
+@pytest.mark.proves("cli.commands")
 def test_a_terminal_without_unicode_is_given_what_it_can_show(tmp_path: Path) -> None:
     (tmp_path / "program.ts").write_text("return 'Zo\\u00eb'", encoding="ascii")
     arguments = ("-m", "codemodekit", "run", "program.ts", "--policy", "deny-all")
@@ -59,6 +63,7 @@ def test_a_terminal_without_unicode_is_given_what_it_can_show(tmp_path: Path) ->
     assert (done.returncode, done.stdout, done.stderr) == (0, "Zo?\n", "")
 
 
+@pytest.mark.proves("cli.commands")
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
 def test_a_terminal_obeys_neither_programs_nor_tools(tmp_path: Path) -> None:
     (tmp_path / "program.ts").write_text("console.log('\\u001b]0;log'); return '\\u001b[2Jvalue'", encoding="ascii")
@@ -73,6 +78,7 @@ def test_a_terminal_obeys_neither_programs_nor_tools(tmp_path: Path) -> None:
     assert "\x1b[2Jvalue\n" in process(tmp_path, *arguments).stdout
 
 
+@pytest.mark.proves("cli.commands")
 @pytest.mark.parametrize(("name", "whole"), [("tools.git.git_create_branch", True), ("tools." + "x" * 80, False)])
 def test_a_call_stays_on_one_line_of_a_narrow_terminal_if_there_is_room(
     monkeypatch: pytest.MonkeyPatch, name: str, whole: bool
@@ -94,6 +100,7 @@ os.execv(sys.executable, [sys.executable, "-m", "codemodekit", *sys.argv[3:]])
 """
 
 
+@pytest.mark.proves("cli.commands")
 @pytest.mark.skipif(sys.platform == "win32", reason="streams are closed there in another way")
 @pytest.mark.parametrize("closed", ["0", "1", "2", "0 1 2"])
 @pytest.mark.parametrize("arguments", [("tools",), ("serve",), ("--version",)], ids=lambda words: words[0])

@@ -28,6 +28,7 @@ async def ended(task: asyncio.Task[Any]) -> None:
         await asyncio.wait({task})
 
 
+@pytest.mark.proves("api.cancel")
 async def test_cancelling_the_caller_cancels_guest_queue_and_calls() -> None:
     provider = app()
     provider.gate("hold")
@@ -41,6 +42,7 @@ async def test_cancelling_the_caller_cancels_guest_queue_and_calls() -> None:
         assert (await code_mode.run("return 1")).value == 1
 
 
+@pytest.mark.proves("api.cancel")
 async def test_cancelling_ends_a_program_that_computes() -> None:
     async with kit(app(), limits={"compute_time_ms": 60_000}) as code_mode:
         events: list[str] = []
@@ -59,6 +61,7 @@ async def test_cancelling_ends_a_program_that_computes() -> None:
         assert (await code_mode.run("return 1")).value == 1
 
 
+@pytest.mark.proves("api.cancel")
 async def test_a_scope_cancels_the_run_inside_it_and_nothing_else() -> None:
     provider = app()
     provider.gate("hold")
@@ -80,6 +83,7 @@ async def test_a_scope_cancels_the_run_inside_it_and_nothing_else() -> None:
         assert (await beside).value == 9
 
 
+@pytest.mark.proves("api.cancel")
 async def test_a_timeout_around_a_run_is_the_callers_own() -> None:
     provider = app()
     provider.gate("hold")
@@ -90,6 +94,7 @@ async def test_a_timeout_around_a_run_is_the_callers_own() -> None:
         assert len(provider.cancelled) == 3
 
 
+@pytest.mark.proves("api.cancel")
 async def test_a_run_cancelled_while_it_asks_the_policy_calls_nobody() -> None:
     asked = asyncio.Event()
 
@@ -108,6 +113,7 @@ async def test_a_run_cancelled_while_it_asks_the_policy_calls_nobody() -> None:
     assert provider.calls == []
 
 
+@pytest.mark.proves("api.close", "result.receipt")
 async def test_closing_the_host_ends_its_runs_with_a_result_and_their_receipt() -> None:
     provider = app()
     provider.gate("hold")
@@ -137,6 +143,7 @@ async def test_closing_the_host_ends_its_runs_with_a_result_and_their_receipt() 
     assert [entry.message for entry in results[0].logs] == ["here"]
 
 
+@pytest.mark.proves("api.close")
 async def test_a_closed_host_says_so_and_closes_twice() -> None:
     code_mode = CodeMode(providers=[app()], tool_policy=allow_all_tool_calls())
     with pytest.raises(ClosedError):
@@ -152,12 +159,14 @@ async def test_a_closed_host_says_so_and_closes_twice() -> None:
         await code_mode.start()
 
 
+@pytest.mark.proves("api.close")
 async def test_a_host_that_was_never_used_closes() -> None:
     code_mode = CodeMode(providers=[InMemoryProvider()], tool_policy=allow_all_tool_calls())
     async with asyncio.timeout(5):
         await code_mode.aclose()
 
 
+@pytest.mark.proves("result.one-outcome")
 async def test_completion_that_races_with_cancelling_gives_one_ending() -> None:
     """Whichever commits first wins: a result that was returned is whole, and an event of the end comes once."""
     provider = app()
@@ -184,6 +193,7 @@ async def test_completion_that_races_with_cancelling_gives_one_ending() -> None:
     assert all(kinds[-1] == "finished" for kinds in endings)
 
 
+@pytest.mark.proves("api.cancel", "sandbox.fresh")
 async def test_runs_cancelled_in_masses_leave_the_sandbox_whole() -> None:
     provider = app()
     provider.gate("hold")

@@ -121,10 +121,12 @@ ELSEWHERE = {Code.EXECUTION_CANCELLED}
 """The host cancels: test_cancelling.py."""
 
 
+@pytest.mark.proves("error.codes")
 def test_every_code_has_a_program_that_provokes_it() -> None:
     assert {case.code for case in CASES} | ELSEWHERE == set(DiagnosticCode)
 
 
+@pytest.mark.proves("error.codes")
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{number}" for number, case in enumerate(CASES)])
 async def test_a_program_ends_with_its_code(case: Case) -> None:
     provider, gone = app(), InMemoryProvider("gone")
@@ -144,6 +146,7 @@ async def test_a_program_ends_with_its_code(case: Case) -> None:
 TOOL_CASES = [case for case in CASES if phase_of(case.code) == "tool"]
 
 
+@pytest.mark.proves("error.catchable")
 @pytest.mark.parametrize("case", TOOL_CASES, ids=[f"{case.code}-{number}" for number, case in enumerate(TOOL_CASES)])
 async def test_a_failed_call_can_be_caught_and_the_run_is_fine(case: Case) -> None:
     provider, gone = app(), InMemoryProvider("gone")
@@ -159,6 +162,7 @@ async def test_a_failed_call_can_be_caught_and_the_run_is_fine(case: Case) -> No
     assert result.calls[-1].code == case.code
 
 
+@pytest.mark.proves("error.uncatchable")
 @pytest.mark.parametrize(
     ("program", "limits"),
     [
@@ -180,6 +184,7 @@ async def test_limits_of_the_run_cannot_be_caught(program: str, limits: dict[str
     assert not result.ok
 
 
+@pytest.mark.proves("error.near-names")
 async def test_near_names_are_offered() -> None:
     async with kit(app()) as code_mode:
         source = await code_mode.run("await tools.ap.echo({})")
@@ -191,6 +196,7 @@ async def test_near_names_are_offered() -> None:
     assert len(tool.error.details["near"]) <= 3
 
 
+@pytest.mark.proves("error.input-details", "error.near-names")
 async def test_every_wrong_field_is_named_and_a_slip_is_put_right() -> None:
     async with kit(app()) as code_mode:
         result = await code_mode.run("await tools.app.strict({ cuont: 1, title: 7 })")
@@ -203,6 +209,7 @@ async def test_every_wrong_field_is_named_and_a_slip_is_put_right() -> None:
     assert "/title" in result.error.message
 
 
+@pytest.mark.proves("error.input-details")
 async def test_at_most_eight_wrong_fields_are_named() -> None:
     fields = ", ".join(f"f{i}: 1" for i in range(30))
     async with kit(app()) as code_mode:
@@ -211,6 +218,7 @@ async def test_at_most_eight_wrong_fields_are_named() -> None:
     assert 1 <= len(result.error.details["errors"]) <= 8
 
 
+@pytest.mark.proves("result.location")
 async def test_failures_say_where_in_the_program_they_are() -> None:
     program = "const a: number = 1;\n\n  await tools.app.echo('x' as any);"
     async with kit(app()) as code_mode:
@@ -223,6 +231,7 @@ async def test_failures_say_where_in_the_program_they_are() -> None:
     assert "^" in result.error.frame
 
 
+@pytest.mark.proves("error.upstream-text", "error.secrets")
 async def test_the_text_and_code_of_an_upstream_reach_the_model_and_nothing_secret_does() -> None:
     provider = app()
     failure = ToolCallFailed(
@@ -242,6 +251,7 @@ async def test_the_text_and_code_of_an_upstream_reach_the_model_and_nothing_secr
     assert len(wire["error"]["details"]["list"]) < 100
 
 
+@pytest.mark.proves("error.correlation", "api.trusted-side")
 async def test_the_host_gets_the_whole_story_under_the_same_correlation_id() -> None:
     records: list[Any] = []
     provider = app()
@@ -256,6 +266,7 @@ async def test_the_host_gets_the_whole_story_under_the_same_correlation_id() -> 
     assert record.execution_id == result.execution_id
 
 
+@pytest.mark.proves("error.correlation")
 async def test_a_failing_listener_of_records_changes_nothing() -> None:
     def fail(_record: Any) -> None:
         raise RuntimeError
@@ -266,6 +277,7 @@ async def test_a_failing_listener_of_records_changes_nothing() -> None:
     assert result.error.code == Code.SANDBOX_EXCEPTION
 
 
+@pytest.mark.proves("api.run-never-raises")
 async def test_a_tool_that_cancels_itself_has_failed() -> None:
     provider = app()
     provider.answer("fail", asyncio.CancelledError())
@@ -274,6 +286,7 @@ async def test_a_tool_that_cancels_itself_has_failed() -> None:
     assert result.value == Code.TOOL_EXECUTION_FAILED
 
 
+@pytest.mark.proves("api.run-never-raises")
 async def test_a_tool_that_wants_to_exit_has_failed() -> None:
     async def leave() -> None:
         sys.exit(3)

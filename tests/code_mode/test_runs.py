@@ -23,6 +23,7 @@ pytestmark = pytest.mark.anyio
 # --- values, logs, notes ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("result.wire-form")
 async def test_undefined_has_no_value_and_null_has() -> None:
     async with kit() as code_mode:
         nothing, null = await code_mode.run("return"), await code_mode.run("return null")
@@ -31,6 +32,7 @@ async def test_undefined_has_no_value_and_null_has() -> None:
     assert null.to_wire()["value"] is None
 
 
+@pytest.mark.proves("result.wire-form")
 async def test_the_wire_form_of_a_success_is_whole() -> None:
     async with kit(app()) as code_mode:
         result = await code_mode.run("console.warn('w'); return { a: [1] }")
@@ -44,6 +46,7 @@ async def test_the_wire_form_of_a_success_is_whole() -> None:
     }
 
 
+@pytest.mark.proves("limit.logs")
 @pytest.mark.parametrize(
     ("ending", "limits"),
     [
@@ -64,6 +67,7 @@ async def test_what_was_printed_survives_every_ending(ending: str, limits: dict[
     assert [entry.message for entry in result.logs] == ["one", "two"]
 
 
+@pytest.mark.proves("result.unawaited")
 async def test_rejections_nobody_handled_are_noted_also_when_the_run_succeeds() -> None:
     provider = app()
     provider.answer("fail", ToolError("no such row"))
@@ -75,6 +79,7 @@ async def test_rejections_nobody_handled_are_noted_also_when_the_run_succeeds() 
     assert any("no such row" in note for note in result.notes)
 
 
+@pytest.mark.proves("result.unawaited")
 async def test_a_call_nobody_awaited_that_fails_after_the_return_is_noted() -> None:
     provider = app()
     gate = provider.gate("fail")
@@ -88,6 +93,7 @@ async def test_a_call_nobody_awaited_that_fails_after_the_return_is_noted() -> N
     assert [note for note in result.notes if "TOOL_EXECUTION_FAILED" in note and "no such row" in note]
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize(
     "context", [None, 0, "", [], {"a": {"b": [1, None, "ä"]}}, "\ud800", {"__proto__": 1}, [[[[]]]]], ids=repr
 )
@@ -97,6 +103,7 @@ async def test_the_context_arrives_as_it_is(context: Any) -> None:
     assert result.value == {"it": context}
 
 
+@pytest.mark.proves("value.wire")
 @pytest.mark.parametrize(
     "context", [float("nan"), {1, 2}, object(), {"a": b"x"}], ids=["nan", "set", "object", "bytes"]
 )
@@ -107,6 +114,7 @@ async def test_a_context_that_is_not_json_is_the_callers_mistake(context: Any) -
         assert (await code_mode.run("return 1")).value == 1
 
 
+@pytest.mark.proves("value.wire")
 async def test_a_context_too_large_for_the_guest_is_a_result() -> None:
     async with kit(limits={"memory_bytes": 8 << 20}) as code_mode:
         result = await code_mode.run("return context.length", context="x" * (16 << 20))
@@ -114,6 +122,7 @@ async def test_a_context_too_large_for_the_guest_is_a_result() -> None:
     assert result.error.code == "MEMORY_LIMIT_EXCEEDED"
 
 
+@pytest.mark.proves("result.receipt", "error.correlation")
 async def test_a_broken_sandbox_leaves_receipt_and_record() -> None:
     records: list[Any] = []
     fault = MemoryError("no more")
@@ -126,6 +135,7 @@ async def test_a_broken_sandbox_leaves_receipt_and_record() -> None:
     assert sandbox.guests[0].closed >= 1
 
 
+@pytest.mark.proves("api.run-never-raises")
 async def test_a_value_that_is_no_json_fails_and_does_not_raise() -> None:
     async with kit(sandbox=ScriptedSandbox([Returned("{nope")])) as code_mode:
         result = await code_mode.run("return 1")
@@ -133,6 +143,7 @@ async def test_a_value_that_is_no_json_fails_and_does_not_raise() -> None:
     assert result.error.code == "SANDBOX_EXCEPTION"
 
 
+@pytest.mark.proves("error.codes")
 async def test_an_error_without_words_still_says_something() -> None:
     async with kit(sandbox=ScriptedSandbox([Threw(GuestError(kind="exception", name="", message=""))])) as code_mode:
         result = await code_mode.run("return 1")
@@ -143,6 +154,7 @@ async def test_an_error_without_words_still_says_something() -> None:
 # --- sources ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("catalog.waits")
 async def test_a_call_waits_for_a_source_that_is_still_connecting() -> None:
     late = InMemoryProvider("late", ["echo"])
     made = CodeMode(providers=[late, app()], tool_policy=allow_all_tool_calls())
@@ -156,6 +168,7 @@ async def test_a_call_waits_for_a_source_that_is_still_connecting() -> None:
     assert (first.value, result.value) == ({"a": 1}, {"a": 2})
 
 
+@pytest.mark.proves("catalog.waits")
 async def test_a_source_that_takes_too_long_to_connect_is_named_with_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bridge_run, "CONNECT_SECONDS", 0.05)
     late = InMemoryProvider("late", ["echo"])
@@ -169,6 +182,7 @@ async def test_a_source_that_takes_too_long_to_connect_is_named_with_its_state(m
     assert (result.calls[0].status, result.rerun) == ("rejected", "safe")
 
 
+@pytest.mark.proves("error.secrets", "catalog.waits")
 async def test_an_unavailable_source_says_why_without_secrets() -> None:
     gone = InMemoryProvider("gone")
     gone.refuse(*[SourceLost("refused: token=abcdef123456 at /home/ada/server")] * 50)
@@ -181,6 +195,7 @@ async def test_an_unavailable_source_says_why_without_secrets() -> None:
         assert secret not in str(result.to_wire())
 
 
+@pytest.mark.proves("bridge.pinned")
 async def test_a_run_keeps_the_catalogue_it_began_with() -> None:
     provider = app()
     gate = provider.gate("hold")
@@ -205,6 +220,7 @@ async def test_a_run_keeps_the_catalogue_it_began_with() -> None:
     assert fresh.value == {"b": 1}
 
 
+@pytest.mark.proves("sandbox.names")
 async def test_object_keys_list_what_can_be_called() -> None:
     async with kit(app(), InMemoryProvider("wei rd", ["größe/1"])) as code_mode:
         result = await code_mode.run(
@@ -217,6 +233,7 @@ async def test_object_keys_list_what_can_be_called() -> None:
     ]
 
 
+@pytest.mark.proves("api.construction-checked")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -236,6 +253,7 @@ async def test_a_code_mode_that_cannot_be_is_refused_when_it_is_made(wrong: dict
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("observe.events")
 async def test_a_run_tells_its_stations_in_order_and_its_end_last() -> None:
     events: list[RunEvent] = []
 
@@ -258,6 +276,7 @@ async def test_a_run_tells_its_stations_in_order_and_its_end_last() -> None:
     assert (events[5].status, events[6].status) == ("completed", "ok")
 
 
+@pytest.mark.proves("observe.events")
 @pytest.mark.parametrize("program", ["return 1 +", "throw 1", "await tools.app.nope({})"])
 async def test_a_failed_run_tells_its_end_too(program: str) -> None:
     events: list[RunEvent] = []
@@ -267,6 +286,7 @@ async def test_a_failed_run_tells_its_end_too(program: str) -> None:
     assert (events[-1].kind, events[-1].status, events[-1].code) == ("finished", "failed", result.error.code)
 
 
+@pytest.mark.proves("limit.progress")
 async def test_progress_is_bounded_in_number_rate_and_size_and_the_end_still_comes() -> None:
     events: list[RunEvent] = []
 
@@ -287,6 +307,7 @@ async def test_progress_is_bounded_in_number_rate_and_size_and_the_end_still_com
     assert events[-1].kind == "finished"
 
 
+@pytest.mark.proves("observe.advisory")
 async def test_listeners_that_fail_change_nothing() -> None:
     def fail(_event: RunEvent) -> None:
         raise RuntimeError("listener")
@@ -296,6 +317,7 @@ async def test_listeners_that_fail_change_nothing() -> None:
     assert result.value == {"a": 1}
 
 
+@pytest.mark.proves("observe.payload-free")
 async def test_the_observer_hears_every_station_and_no_payload() -> None:
     events: list[RunEvent] = []
 
@@ -311,6 +333,7 @@ async def test_the_observer_hears_every_station_and_no_payload() -> None:
     assert "hush-hush" not in repr(events)
 
 
+@pytest.mark.proves("result.one-outcome", "observe.events")
 async def test_nothing_is_told_after_the_end() -> None:
     events: list[RunEvent] = []
     contexts: list[ToolContext] = []
@@ -329,6 +352,7 @@ async def test_nothing_is_told_after_the_end() -> None:
 # --- many at once -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("sandbox.fresh", "observe.events")
 async def test_fifty_runs_at_once_do_not_hear_one_another() -> None:
     provider = app()
     principals: dict[str, Any] = {}
@@ -358,6 +382,7 @@ async def test_fifty_runs_at_once_do_not_hear_one_another() -> None:
     assert len({result.execution_id for result in results}) == 50
 
 
+@pytest.mark.proves("sandbox.fresh")
 async def test_runs_draw_different_random_numbers() -> None:
     async with kit() as code_mode:
         results = [await code_mode.run("return Math.random()") for _ in range(20)]
@@ -371,6 +396,7 @@ class Odd(BaseException):
     """What a test framework raises, say: an exception that is no Exception."""
 
 
+@pytest.mark.proves("api.run-never-raises")
 @pytest.mark.parametrize("body", ["await tools.app.odd()", "await Promise.all([tools.app.odd(), tools.app.odd()])"])
 async def test_a_tool_that_raises_what_is_no_exception_fails_at_once(body: str) -> None:
     async def odd() -> None:
@@ -382,6 +408,7 @@ async def test_a_tool_that_raises_what_is_no_exception_fails_at_once(body: str) 
     assert result.error.code == "TOOL_EXECUTION_FAILED"
 
 
+@pytest.mark.proves("api.run-never-raises")
 async def test_a_tool_that_cancels_its_own_task_does_not_cancel_the_run() -> None:
     async def cancels() -> int:
         task = asyncio.current_task()
@@ -394,6 +421,7 @@ async def test_a_tool_that_cancels_its_own_task_does_not_cancel_the_run() -> Non
     assert (result.ok, result.value) == (True, 1)
 
 
+@pytest.mark.proves("api.run-never-raises")
 async def test_a_tool_that_swallows_the_end_of_its_run_leaves_no_task_behind() -> None:
     async def swallows() -> int:
         try:
@@ -410,6 +438,7 @@ async def test_a_tool_that_swallows_the_end_of_its_run_leaves_no_task_behind() -
     assert result.error.code == "EXECUTION_TIMEOUT"
 
 
+@pytest.mark.proves("result.unawaited", "limit.never-settled")
 @pytest.mark.parametrize("limits", [{}, {"wall_time_ms": 400}])
 async def test_a_failure_nobody_handled_is_told_when_the_program_never_comes_to_an_end(limits: dict[str, int]) -> None:
     provider = app()
@@ -421,6 +450,7 @@ async def test_a_failure_nobody_handled_is_told_when_the_program_never_comes_to_
     assert [note for note in result.notes if "nothing is not defined" in note or "'nothing'" in note]
 
 
+@pytest.mark.proves("sandbox.off-loop")
 async def test_tens_of_thousands_of_calls_in_one_step_leave_turns_to_others_and_short_notes() -> None:
     turns = 0
 
@@ -441,6 +471,7 @@ async def test_tens_of_thousands_of_calls_in_one_step_leave_turns_to_others_and_
     assert any("more calls nobody awaited failed" in note for note in result.notes)
 
 
+@pytest.mark.proves("api.local-results")
 async def test_a_function_whose_result_is_not_json_has_an_invalid_result() -> None:
     async def nan() -> dict[str, Any]:
         return {"a": float("nan")}
@@ -458,6 +489,7 @@ async def test_a_function_whose_result_is_not_json_has_an_invalid_result() -> No
             assert result.error.code == "TOOL_OUTPUT_INVALID"
 
 
+@pytest.mark.proves("compile.discarded")
 @pytest.mark.parametrize(
     "program",
     ["const r = tools.app.echo({}); return r.content", "const r = await tools.app.echo({}); return r.datetime"],
@@ -472,6 +504,7 @@ async def test_a_program_that_called_tools_and_gave_back_nothing_is_told_so(prog
     assert silent.notes == ()
 
 
+@pytest.mark.proves("api.policy-required", "policy.fails-closed")
 @pytest.mark.parametrize("maker", [allow_all_tool_calls, policy_rules])
 def test_a_policy_that_was_not_called_is_refused(maker: Any) -> None:
     with pytest.raises(ConfigurationError, match="call it"):

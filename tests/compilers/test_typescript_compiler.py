@@ -33,6 +33,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.proves("compile.bounded")
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_has_an_outcome(source: str) -> None:
     outcome = TypeScriptCompiler().compile(source)
@@ -41,12 +42,14 @@ def test_hostile_text_has_an_outcome(source: str) -> None:
         assert outcome.message
 
 
+@pytest.mark.proves("compile.deterministic")
 def test_the_same_text_is_compiled_once() -> None:
     compiler: CodeCompiler = TypeScriptCompiler()
     assert compiler.compile("return 1") is compiler.compile("return 1")
     assert compiler.compile("return (") is compiler.compile("return (")
 
 
+@pytest.mark.proves("compile.deterministic")
 def test_outcomes_are_forgotten_beyond_the_bounds_oldest_use_first() -> None:
     compiler = TypeScriptCompiler(cache_entries=2)
     first, second = compiler.compile("return 1"), compiler.compile("return 2")
@@ -56,11 +59,13 @@ def test_outcomes_are_forgotten_beyond_the_bounds_oldest_use_first() -> None:
     assert compiler.compile("return 2") is not second
 
 
+@pytest.mark.proves("compile.deterministic")
 def test_a_text_larger_than_the_cache_is_not_kept() -> None:
     compiler = TypeScriptCompiler(cache_bytes=10)
     assert compiler.compile("return 1 + 1") is not compiler.compile("return 1 + 1")
 
 
+@pytest.mark.proves("compile.deterministic")
 def test_threads_share_one_compiler() -> None:
     compiler = TypeScriptCompiler(cache_entries=4)
     sources = [f"const x{n}: number = {n}; return x{n}" for n in range(20)] * 5

@@ -50,6 +50,7 @@ def value(step: Step) -> Any:
     return None if step.json is None else json.loads(step.json)
 
 
+@pytest.mark.proves("compile.erasing", "compile.transforms", "compile.recoveries")
 @of_kind("erasable", "recover")
 async def test_program_returns_what_typescript_would(case: dict[str, Any], sandbox: QuickJsSandbox) -> None:
     program = TypeScriptCompiler().compile(case["src"])
@@ -59,6 +60,7 @@ async def test_program_returns_what_typescript_would(case: dict[str, Any], sandb
     assert program.discarded is None
 
 
+@pytest.mark.proves("compile.erasing", "compile.refused")
 @of_kind("transform", "either", "future")
 async def test_program_runs_or_is_refused_with_its_place(case: dict[str, Any], sandbox: QuickJsSandbox) -> None:
     outcome = TypeScriptCompiler().compile(case["src"])
@@ -72,6 +74,7 @@ async def test_program_runs_or_is_refused_with_its_place(case: dict[str, Any], s
     assert value(step) == case["expected"]
 
 
+@pytest.mark.proves("compile.unsafe")
 @of_kind("reject")
 async def test_route_out_is_refused_before_running(case: dict[str, Any]) -> None:
     outcome = TypeScriptCompiler().compile(case["src"])
@@ -81,6 +84,7 @@ async def test_route_out_is_refused_before_running(case: dict[str, Any]) -> None
         assert [outcome.location.line, outcome.location.column] == case["loc"]
 
 
+@pytest.mark.proves("compile.refused")
 @of_kind("syntax")
 async def test_broken_program_is_refused_on_the_right_line(case: dict[str, Any], sandbox: QuickJsSandbox) -> None:
     outcome = TypeScriptCompiler().compile(case["src"])
@@ -96,6 +100,7 @@ async def test_broken_program_is_refused_on_the_right_line(case: dict[str, Any],
     assert place.line == case["loc"][0]
 
 
+@pytest.mark.proves("compile.discarded")
 @of_kind("discarded")
 async def test_value_that_is_not_returned_is_lost_with_a_note(case: dict[str, Any], sandbox: QuickJsSandbox) -> None:
     program = TypeScriptCompiler().compile(case["src"])
@@ -106,6 +111,7 @@ async def test_value_that_is_not_returned_is_lost_with_a_note(case: dict[str, An
     assert "return" in program.discarded
 
 
+@pytest.mark.proves("compile.bounded")
 async def test_nesting_that_compiles_also_fits_the_engine(sandbox: QuickJsSandbox) -> None:
     for opener, closer in (("(", ")"), ("[", "]"), ("({a:", "})"), ("(() => { return ", "})()")):
         depth = 399 // (opener.count("(") + opener.count("{") + opener.count("["))
@@ -114,6 +120,7 @@ async def test_nesting_that_compiles_also_fits_the_engine(sandbox: QuickJsSandbo
         assert value(await run(sandbox, program)) == 7
 
 
+@pytest.mark.proves("result.location", "compile.transforms")
 async def test_error_at_run_time_is_traced_behind_an_insertion(sandbox: QuickJsSandbox) -> None:
     source = "enum E { A, B = 4 } throw new Error('x' + E.B)"
     program = TypeScriptCompiler().compile(source)

@@ -42,6 +42,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.proves("compile.refused", "compile.unsafe")
 @pytest.mark.parametrize(("source", "code", "compiler_code", "location"), REFUSED)
 def test_refusal_has_code_and_exact_place(
     source: str, code: DiagnosticCode, compiler_code: str, location: Location
@@ -59,26 +60,31 @@ def message(source: str) -> str:
     return outcome.message
 
 
+@pytest.mark.proves("compile.refused")
 def test_missing_brace_names_the_block_that_indentation_says_is_open() -> None:
     text = message("const f = () => {\n  if (true) {\n    return 1;\n};\nreturn f();")
     assert "`}` is missing" in text
     assert "2:13" in text
 
 
+@pytest.mark.proves("compile.refused")
 def test_unexpected_token_inside_an_open_bracket_names_the_bracket() -> None:
     assert message("const a = [1, 2;\nreturn a") == "unexpected `;`: `[` opened at 1:11 is never closed"
 
 
+@pytest.mark.proves("compile.refused")
 def test_python_habits_are_named() -> None:
     assert "Python" in message("const x = None if True else 1;")
     assert "template literal" in message('const x = f"hello {1}";')
 
 
+@pytest.mark.proves("compile.refused")
 def test_missing_type_and_expression_are_told_apart() -> None:
     assert "a type is expected" in message("const x: = 1;")
     assert "an expression is expected" in message("const x = ;")
 
 
+@pytest.mark.proves("compile.unsafe")
 def test_harmless_lookalikes_are_let_through() -> None:
     for source in (
         'const x = y as typeof import("fs")',
@@ -91,6 +97,7 @@ def test_harmless_lookalikes_are_let_through() -> None:
         assert isinstance(TypeScriptCompiler().compile(source), Program), source
 
 
+@pytest.mark.proves("compile.unsafe")
 def test_local_name_counts_only_inside_its_scope() -> None:
     outcome = TypeScriptCompiler().compile("{ const require = String; require() }\nrequire()")
     assert isinstance(outcome, Diagnostic)

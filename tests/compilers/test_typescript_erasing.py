@@ -56,6 +56,7 @@ def compiled(source: str) -> Program:
     return program
 
 
+@pytest.mark.proves("compile.erasing")
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(STATEMENTS, LINE_ENDS), max_size=5))
 def test_erasing_keeps_every_line_as_long_as_it_was(parts: list[tuple[str, str]]) -> None:
@@ -65,6 +66,7 @@ def test_erasing_keeps_every_line_as_long_as_it_was(parts: list[tuple[str, str]]
     assert not re.search(r"interface|declare|readonly|satisfies|implements", erased)
 
 
+@pytest.mark.proves("compile.bounded", "compile.deterministic")
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_has_an_outcome_and_always_the_same(source: str) -> None:
@@ -73,15 +75,18 @@ def test_any_text_has_an_outcome_and_always_the_same(source: str) -> None:
     )
 
 
+@pytest.mark.proves("result.location", "compile.erasing")
 def test_place_behind_a_type_with_wide_characters_is_unchanged() -> None:
     source = 'const x: "😀😀" = null; f(x)'
     assert body(compiled(source)) == "const x" + " " * 8 + " = null; f(x)"
 
 
+@pytest.mark.proves("result.location")
 def test_lone_carriage_return_becomes_a_line_end_the_engine_counts() -> None:
     assert body(compiled("let a: number = 1\rreturn a")) == "let a         = 1\nreturn a"
 
 
+@pytest.mark.proves("result.location")
 def test_places_outside_of_the_program_have_no_origin() -> None:
     locate = compiled("return 1").locate
     assert [locate(line, 1) for line in (-1, 0, 1, 3, 99)] == [None] * 5
@@ -89,6 +94,7 @@ def test_places_outside_of_the_program_have_no_origin() -> None:
     assert locate(2, 500) == Location(1, 9)
 
 
+@pytest.mark.proves("result.location", "compile.transforms")
 def test_place_behind_an_insertion_is_traced_back() -> None:
     source = "enum E { A, B = 1 << 3 } const after = E.B;"
     program = compiled(source)
@@ -97,12 +103,14 @@ def test_place_behind_an_insertion_is_traced_back() -> None:
         assert program.locate(2, line.index(word) + 1) == Location(1, source.index(word) + 1)
 
 
+@pytest.mark.proves("result.location", "compile.transforms")
 def test_place_inside_an_insertion_is_where_it_was_inserted() -> None:
     program = compiled("async () => 1")
     assert body(program) == "return await (async () => 1)()"
     assert program.locate(2, 5) == Location(1, 1)
 
 
+@pytest.mark.proves("compile.recoveries", "result.location")
 def test_fence_in_prose_keeps_the_lines_of_the_whole_text() -> None:
     program = compiled("Here you are:\n```ts\nreturn x as number\n```\nDone.")
     assert body(program).split("\n")[2] == "return x          "
@@ -110,29 +118,34 @@ def test_fence_in_prose_keeps_the_lines_of_the_whole_text() -> None:
     assert program.source.startswith("Here you are")
 
 
+@pytest.mark.proves("compile.recoveries")
 def test_fence_inside_a_comment_is_no_fence() -> None:
     program = compiled("/*\n```\n*/\nreturn 1")
     assert program.notes == ()
     assert program.discarded is None
 
 
+@pytest.mark.proves("compile.erasing")
 def test_empty_programs_are_programs() -> None:
     for source in ("", " \n\t", "// only a comment", "/* */", "interface A {}", "\ufeff"):
         program = compiled(source)
         assert (program.notes, program.discarded) == ((), None)
 
 
+@pytest.mark.proves("compile.discarded")
 def test_plain_effects_at_the_end_are_not_noted() -> None:
     for source in ("x = 1", "x++", "delete x.a", "console.log(1)", "void f()", "xs.forEach(f)", "const f = () => 1"):
         assert compiled(source).discarded is None
 
 
+@pytest.mark.proves("compile.recoveries")
 def test_function_with_unknown_parameters_is_not_called_and_a_note_says_so() -> None:
     program = compiled("async function main(input) { return input }")
     assert "main(" not in body(program).replace("main(input)", "")
     assert len(program.notes) == 1
 
 
+@pytest.mark.proves("compile.erasing")
 @pytest.mark.parametrize(
     ("source", "javascript"),
     [

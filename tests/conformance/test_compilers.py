@@ -7,7 +7,7 @@ import pytest
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.testing import COMPILER_CHECKS, CompilerCheck
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("house.testing", "compile.erasing")]
 
 
 @pytest.mark.parametrize("check", COMPILER_CHECKS, ids=lambda check: check.__name__)

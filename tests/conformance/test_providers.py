@@ -14,7 +14,7 @@ from codemodekit.providers.local import local
 from codemodekit.providers.mcp.sources import mcp
 from codemodekit.testing import PROVIDER_CHECKS, InMemoryProvider, Probe, ProviderCheck, ProviderSubject
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("house.testing")]
 each_check = pytest.mark.parametrize("check", PROVIDER_CHECKS, ids=lambda check: check.__name__)
 
 SERVER = str(Path(__file__).parents[1] / "servers" / "mcp_fixture_server.py")

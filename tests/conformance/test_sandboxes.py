@@ -17,7 +17,7 @@ from codemodekit.testing import (
     ScriptedSandbox,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("house.testing", "sandbox.stepwise")]
 
 
 def scripted() -> ScriptedSandbox:

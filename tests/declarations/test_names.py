@@ -7,6 +7,7 @@ import pytest
 from codemodekit.declarations.names import TypeNames, call_expression, member, quote, tool_type_name, type_name
 
 
+@pytest.mark.proves("types.docs")
 @pytest.mark.parametrize(
     "text", ["", "a", '"', "\\", "\n\r\t\0", "\u2028\u2029", "\ud800", "é", "\u202e", "👩\u200d👧", "\u00a0"]
 )
@@ -16,6 +17,7 @@ def test_a_quoted_name_is_one_printable_line_that_means_the_same(text: str) -> N
     assert quoted.isprintable()
 
 
+@pytest.mark.proves("catalog.names", "catalog.dotted")
 @pytest.mark.parametrize(
     ("source", "tool", "expression"),
     [
@@ -33,6 +35,7 @@ def test_a_tool_is_called_by_its_exact_name(source: str, tool: str, expression: 
     assert call_expression(source, tool) == expression
 
 
+@pytest.mark.proves("catalog.names")
 def test_members_that_would_mean_something_else_are_quoted() -> None:
     assert [member(name) for name in ("new", "get", "a-b", "", "$a_1", "é")] == [
         '"new"',
@@ -44,6 +47,7 @@ def test_members_that_would_mean_something_else_are_quoted() -> None:
     ]
 
 
+@pytest.mark.proves("types.compile")
 def test_type_names_are_readable_and_identifiers() -> None:
     assert type_name("deployment-api", "get item", "Input") == "DeploymentApiGetItemInput"
     assert type_name("é", "1") == "X1"
@@ -51,12 +55,14 @@ def test_type_names_are_readable_and_identifiers() -> None:
     assert len(type_name("x" * 1_000)) == 80
 
 
+@pytest.mark.proves("types.compile")
 def test_a_tool_that_repeats_its_source_does_not_say_it_twice() -> None:
     assert tool_type_name("git", "git_log", "Input") == "GitLogInput"
     assert tool_type_name("git", "github", "Input") == "GitGithubInput"
     assert tool_type_name("git", "git", "Input") == "GitGitInput"
 
 
+@pytest.mark.proves("types.compile")
 def test_a_type_name_is_given_once() -> None:
     names = TypeNames(["A"])
     assert [names.take(name) for name in ("A", "B", "A", "B", "MIDIInput")] == ["A_2", "B", "A_3", "B_2", "MIDIInput_2"]

@@ -12,6 +12,8 @@ import pytest
 from codemodekit.contracts import ToolDefinition
 from codemodekit.declarations.typescript import declare_catalog
 
+pytestmark = pytest.mark.proves("types.by-value")
+
 SCHEMAS = 150
 NAMES = ["a", "b", "x-c", "new"]
 TEXTS = ["", "a", "b", "*/"]

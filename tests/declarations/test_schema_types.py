@@ -30,6 +30,7 @@ def _calls(values: tuple[Any, ...]) -> str:
     return "".join(f"void tools.s.t({json.dumps(value)});\n" for value in values)
 
 
+@pytest.mark.proves("types.by-value")
 @pytest.mark.parametrize("case", [case for case in CASES if case.fits or case.refuses], ids=lambda case: case.name)
 def test_the_values_of_the_corpus_are_what_the_validator_says_they_are(case: Case) -> None:
     validator = jsonschema_rs.validator_for(case.schema, offline=True)
@@ -37,6 +38,7 @@ def test_the_values_of_the_corpus_are_what_the_validator_says_they_are(case: Cas
     assert [value for value in case.refuses if validator.is_valid(value)] == []
 
 
+@pytest.mark.proves("types.compile")
 def test_every_schema_compiles_strictly(tsc) -> None:
     files = {f"{position}.d.ts": _declaration(position) for position in range(len(CASES))}
     errors = tsc.check_modules(files)
@@ -44,6 +46,7 @@ def test_every_schema_compiles_strictly(tsc) -> None:
     assert len(files) >= 60
 
 
+@pytest.mark.proves("types.by-value")
 def test_what_the_schema_accepts_type_checks_and_what_it_refuses_does_not(tsc) -> None:
     cases = {position: case for position, case in enumerate(CASES) if case.fits and case.refuses}
     assert len(cases) >= 25
@@ -59,12 +62,14 @@ def test_what_the_schema_accepts_type_checks_and_what_it_refuses_does_not(tsc) -
     assert wrong == {}
 
 
+@pytest.mark.proves("types.unknown")
 def test_any_is_never_said_and_the_text_can_be_encoded() -> None:
     for at, case in enumerate(CASES):
         assert re.search(r"[:<(|&] ?any\b", _declaration(at)) is None, case.name
         assert _declaration(at).encode()
 
 
+@pytest.mark.proves("types.bounded")
 def test_size_is_bounded_whatever_the_schema() -> None:
     base = len(declare_catalog({}))
     for at, case in enumerate(CASES):
@@ -72,6 +77,7 @@ def test_size_is_bounded_whatever_the_schema() -> None:
         assert len(declare_tool("s", _tool(case), "tools.s.t")) < LONGEST_RESULT, case.name
 
 
+@pytest.mark.proves("types.bounded")
 def test_the_same_schema_gives_the_same_text_each_time() -> None:
     for at, case in enumerate(CASES):
         if case not in HOSTILE:

@@ -36,6 +36,7 @@ SEARCH = ToolDefinition(
 )
 
 
+@pytest.mark.proves("types.compile", "types.docs")
 def test_one_tool_is_declared_with_its_types_docs_and_signature() -> None:
     assert declare_tool("github", SEARCH, "tools.github.search_issues") == (
         """\
@@ -62,6 +63,7 @@ interface GithubTools {
     )
 
 
+@pytest.mark.proves("types.compile")
 def test_every_emitted_file_compiles_by_itself(tsc) -> None:
     awkward = [
         "contacts",
@@ -95,6 +97,7 @@ def test_every_emitted_file_compiles_by_itself(tsc) -> None:
     assert tsc.check(files) == {name: [] for name in files}
 
 
+@pytest.mark.proves("types.compile", "search.contract")
 def test_every_schema_of_the_corpus_gives_a_declaration_that_stands_beside_the_contract(tsc) -> None:
     files = {
         f"{at}.d.ts": RESULT_CONTRACT
@@ -109,6 +112,7 @@ def _errors(tsc, declarations: str, program: str) -> list[str]:
     return tsc.check_modules({"program.ts": declarations + body})["program.ts"]
 
 
+@pytest.mark.proves("search.contract")
 def test_the_recipe_in_the_result_contract_compiles(tsc) -> None:
     recipe = "\n".join(re.findall(r"^ \*   (.*)$", RESULT_CONTRACT, re.MULTILINE))
     assert "JSON.parse" in recipe
@@ -116,6 +120,7 @@ def test_the_recipe_in_the_result_contract_compiles(tsc) -> None:
     assert _errors(tsc, catalog, recipe + "\nreturn data;") == []
 
 
+@pytest.mark.proves("api.content-blocks", "types.by-value")
 def test_content_blocks_are_told_apart_by_their_type(tsc) -> None:
     program = """
       const { content } = await tools.$call("s", "t");
@@ -130,6 +135,7 @@ def test_content_blocks_are_told_apart_by_their_type(tsc) -> None:
     assert _errors(tsc, declare_catalog({}), program) == []
 
 
+@pytest.mark.proves("catalog.dotted", "catalog.names")
 def test_tools_are_reached_by_dots_brackets_and_paths(tsc) -> None:
     names = ["contacts", "contacts.find", "a-b", "a_b", "aB", "delete", "new", "a..b"]
     catalog = declare_catalog({"crm": [ToolDefinition(name=name) for name in names], "my-api": [SEARCH]})
@@ -143,6 +149,7 @@ def test_tools_are_reached_by_dots_brackets_and_paths(tsc) -> None:
     assert _errors(tsc, catalog, program) == []
 
 
+@pytest.mark.proves("types.by-value")
 @pytest.mark.parametrize(
     "mistake",
     [
@@ -162,6 +169,7 @@ def test_mistakes_about_tools_are_errors(tsc, mistake: str) -> None:
     assert len(_errors(tsc, catalog, f"return {mistake};")) == 1
 
 
+@pytest.mark.proves("types.by-value")
 def test_an_argument_is_optional_only_where_nothing_is_required() -> None:
     def parameter(schema: object) -> str:
         text = declare_tool("s", ToolDefinition(name="t", input_schema=schema), "tools.s.t")
@@ -180,6 +188,7 @@ def test_an_argument_is_optional_only_where_nothing_is_required() -> None:
     assert parameter({"allOf": [{"type": "object"}, needs]}) == "input: STInput"
 
 
+@pytest.mark.proves("types.compile")
 def test_a_type_that_tools_share_is_written_once() -> None:
     issue = {"Issue": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Issue"}}}}
     tools = [
@@ -191,6 +200,7 @@ def test_a_type_that_tools_share_is_written_once() -> None:
     assert text.count("ToolResult<GithubIssue[]>") == 2
 
 
+@pytest.mark.proves("types.compile")
 def test_types_that_differ_only_far_from_their_root_stay_apart() -> None:
     def output(end: dict[str, object]) -> dict[str, object]:
         defs = {f"N{n}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/N{n + 1}"}}} for n in range(40)}
@@ -205,17 +215,20 @@ def test_types_that_differ_only_far_from_their_root_stay_apart() -> None:
     assert "end?: string" in text and "end?: number" in text
 
 
+@pytest.mark.proves("mcp.app-only")
 def test_a_tool_hidden_from_programs_is_not_declared() -> None:
     hidden = ToolDefinition(name="hidden", model_visible=False)
     assert declare_catalog({"s": [SEARCH, hidden]}) == declare_catalog({"s": [SEARCH]})
 
 
+@pytest.mark.proves("types.bounded")
 def test_order_of_sources_and_tools_does_not_matter() -> None:
     tools = [ToolDefinition(name=name) for name in ("a_b", "aB", "a-b", "contacts.find", "contacts")]
     forward = declare_catalog({"x": [*tools, SEARCH], "y": tools})
     assert declare_catalog({"y": tools[::-1], "x": [SEARCH, *tools[::-1]]}) == forward
 
 
+@pytest.mark.proves("types.docs")
 def test_text_from_a_source_stays_in_its_comment_or_literal(tsc) -> None:
     evil = "*/ } declare const stolen: any; /* \u2028 \n // \r ` ${x} \\"
     schema = {
@@ -236,6 +249,7 @@ def test_text_from_a_source_stays_in_its_comment_or_literal(tsc) -> None:
     assert len(_errors(tsc, catalog, "return stolen;")) == 1
 
 
+@pytest.mark.proves("types.bounded")
 def test_a_large_tool_keeps_its_properties_and_gives_up_its_comments() -> None:
     properties = {f"p{n}": {"type": "string", "description": "What it is for. " * 20} for n in range(150)}
     text = declare_tool("s", ToolDefinition(name="t", input_schema={"type": "object", "properties": properties}), "t")
@@ -243,6 +257,7 @@ def test_a_large_tool_keeps_its_properties_and_gives_up_its_comments() -> None:
     assert "What it is for" not in text
 
 
+@pytest.mark.proves("types.bounded")
 def test_what_does_not_fit_is_said_to_be_missing() -> None:
     properties = {f"p{n}": {"type": "string"} for n in range(3_000)}
     text = declare_tool("s", ToolDefinition(name="t", input_schema={"type": "object", "properties": properties}), "t")

@@ -14,6 +14,8 @@ from docs_sources import load_source
 
 from codemodekit import CodeMode, DiagnosticCode, ExecutionLimits
 
+pytestmark = pytest.mark.proves("house.docs")
+
 PAGE: Final = ROOT / "docs" / "diagnostics.md"
 SECTIONS: Final = sections(PAGE, 3)
 WITHOUT_EXAMPLE: Final = {DiagnosticCode.INTERNAL_ERROR, DiagnosticCode.EXECUTION_CANCELLED}

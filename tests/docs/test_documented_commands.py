@@ -14,6 +14,8 @@ from docs_pages import ROOT, blocks, pages, sections
 
 from codemodekit.cli.main import COMMANDS, run
 
+pytestmark = pytest.mark.proves("house.docs")
+
 CLI_PAGE: Final = ROOT / "docs" / "cli.md"
 _OPTION: Final = re.compile(r"^ +(?:-\w, )?(--[\w-]+)", re.MULTILINE)
 _TARGET: Final = re.compile(r"^([\w-]+):", re.MULTILINE)

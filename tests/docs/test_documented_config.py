@@ -16,6 +16,8 @@ from codemodekit.limits import ExecutionLimits
 from codemodekit.policy import policy_rules
 from codemodekit.servers.config import POLICY_NAMES, SERVER_LIMITS
 
+pytestmark = pytest.mark.proves("house.docs")
+
 PAGE: Final = ROOT / "docs" / "configuration.md"
 PARTS: Final = sections(PAGE, 2)
 SCHEMA: Final[dict[str, Any]] = json.loads((files("codemodekit.servers.config") / "schema.json").read_text("utf-8"))

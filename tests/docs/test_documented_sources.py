@@ -12,6 +12,8 @@ from mcp import Client, StdioServerParameters
 
 import codemodekit
 
+pytestmark = pytest.mark.proves("house.docs")
+
 EXPECTED: Final[dict[str, Any]] = {
     "first_run": {"warmest": "Rome", "degrees": [4.5, 18]},
     "read_a_result": (

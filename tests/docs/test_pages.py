@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from docs_pages import ROOT, anchors, blocks, links, pages
 
+pytestmark = pytest.mark.proves("house.docs")
+
 PAGES = pages()
 
 

@@ -72,6 +72,7 @@ def ill(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.proves("config.checked")
 @pytest.mark.parametrize(
     ("config", "words"),
     [
@@ -93,6 +94,7 @@ def test_a_config_that_cannot_be_used_is_one_line_and_exit_2(tmp_path: Path, con
     assert words in err
 
 
+@pytest.mark.proves("catalog.independent", "catalog.health")
 def test_every_ill_source_says_what_it_has_and_the_healthy_ones_are_listed(ill: Path) -> None:
     code, out, err = codemodekit(ill, "tools", "--json")
     listed = json.loads(out)
@@ -118,12 +120,14 @@ def test_every_ill_source_says_what_it_has_and_the_healthy_ones_are_listed(ill: 
     assert last_words == ["  last output of the server:", "  cannot open the database"]
 
 
+@pytest.mark.proves("catalog.independent")
 def test_a_run_is_not_harmed_by_ill_sources_it_does_not_call(ill: Path) -> None:
     code, out, _ = codemodekit(ill, "run", "greet.ts", "--json")
     result = json.loads(out)
     assert (code, result["value"], len(result["calls"])) == (0, "Hello Ada", 1)
 
 
+@pytest.mark.proves("error.codes", "cli.commands")
 @pytest.mark.parametrize(
     ("source", "words"), [("absent", "was not found"), ("unset", "CMK_E2E_ABSENT"), ("broken", "code 4")]
 )
@@ -136,6 +140,7 @@ def test_a_run_that_calls_an_ill_source_exits_with_1_and_says_why(ill: Path, sou
     assert words in error["message"]
 
 
+@pytest.mark.proves("catalog.independent")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_server_among_ill_sources_serves_the_healthy_ones_at_once(ill: Path, mode: Any) -> None:

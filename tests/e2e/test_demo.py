@@ -20,7 +20,7 @@ from codemodekit.errors import ConfigurationError
 
 from .processes import descendants, gone, needs_proc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.proves("house.demo")]
 
 
 @contextmanager

@@ -103,6 +103,7 @@ def written_pids(file: Path) -> list[int]:
     return [int(pid) for pid in file.read_text(encoding="ascii").split()] if file.exists() else []
 
 
+@pytest.mark.proves("mcp.processes")
 @pytest.mark.parametrize("end", [close_input, terminate])
 async def test_servers_and_what_they_started_end_with_us_even_if_they_will_not(
     tmp_path: Path, python_servers: dict[str, Any], end: End
@@ -122,6 +123,7 @@ async def test_servers_and_what_they_started_end_with_us_even_if_they_will_not(
         await gone(children)
 
 
+@pytest.mark.proves("mcp.processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_command_that_is_interrupted_ends_the_servers_it_started(
     tmp_path: Path, number: signal.Signals
@@ -144,6 +146,7 @@ async def test_a_command_that_is_interrupted_ends_the_servers_it_started(
         await gone(started)
 
 
+@pytest.mark.proves("surface.client-gone")
 @pytest.mark.parametrize("end", [close_input, terminate])
 async def test_a_function_that_never_returns_does_not_keep_the_server(tmp_path: Path, end: End) -> None:
     (tmp_path / "hanging_tools.py").write_text(TOOLS)
@@ -155,6 +158,7 @@ async def test_a_function_that_never_returns_does_not_keep_the_server(tmp_path: 
         assert process.wait(timeout=GONE_WITHIN_S) == 0
 
 
+@pytest.mark.proves("surface.client-gone", "mcp.processes")
 async def test_a_client_that_is_killed_takes_the_server_and_its_servers_along(
     tmp_path: Path, python_servers: dict[str, Any]
 ) -> None:

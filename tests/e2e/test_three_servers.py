@@ -90,12 +90,14 @@ def server(
             yield Blocking(portal, client, request.param)
 
 
+@pytest.mark.proves("surface.tools", "surface.eras")
 def test_the_client_gets_two_tools_in_the_era_it_asked_for(server: Blocking) -> None:
     tools = server.portal.call(server.served.client.list_tools).tools
     assert [tool.name for tool in tools] == ["run_typescript", "search_tools"]
     assert server.served.client.protocol_version == {"auto": "2026-07-28", "legacy": "2025-11-25"}[server.mode]
 
 
+@pytest.mark.proves("bridge.exact-result", "mcp.transports")
 def test_a_program_composes_servers_and_returns_only_what_is_asked(server: Blocking) -> None:
     result = server(Served.run, COMPOSE)
     assert result["value"] == {
@@ -111,6 +113,7 @@ def test_a_program_composes_servers_and_returns_only_what_is_asked(server: Block
     ]
 
 
+@pytest.mark.proves("limit.concurrency")
 def test_eight_calls_to_two_servers_go_out_together(server: Blocking) -> None:
     result = server(Served.run, PARALLEL)
     zones = ["Europe/London", "Asia/Tokyo", "Africa/Accra", "Asia/Dubai"]
@@ -118,12 +121,14 @@ def test_eight_calls_to_two_servers_go_out_together(server: Blocking) -> None:
     assert [call["status"] for call in result["calls"]] == ["completed"] * 8
 
 
+@pytest.mark.proves("error.catchable")
 def test_a_failed_call_can_be_caught(server: Blocking) -> None:
     answer = server(Served.call, CAUGHT)
     assert not answer.is_error
     assert answer.structured_content["value"] == [["TOOL_EXECUTION_FAILED", "git", "git_show"], True]
 
 
+@pytest.mark.proves("surface.failures")
 def test_a_failed_call_that_is_not_caught_is_a_structured_error(server: Blocking) -> None:
     answer = server(Served.call, UNCAUGHT)
     assert answer.is_error
@@ -136,6 +141,7 @@ def test_a_failed_call_that_is_not_caught_is_a_structured_error(server: Blocking
     assert "TOOL_EXECUTION_FAILED" in answer.content[0].text
 
 
+@pytest.mark.proves("search.contract")
 def test_search_finds_the_tool_of_each_server_with_its_types(server: Blocking) -> None:
     server(all_sources_called)
     census = server(Served.search, "*")
@@ -147,6 +153,7 @@ def test_search_finds_the_tool_of_each_server_with_its_types(server: Blocking) -
     assert "a: number;" in total["results"][0]["declaration"]
 
 
+@pytest.mark.proves("policy.rules")
 @pytest.mark.anyio
 async def test_read_only_lets_readers_through_and_nothing_else(
     tmp_path: Path, python_servers: dict[str, Any], repository: Path
@@ -171,6 +178,7 @@ async def test_read_only_lets_readers_through_and_nothing_else(
     assert not (repository / ".git" / "refs" / "heads" / "never").exists()
 
 
+@pytest.mark.proves("catalog.reconnect", "catalog.independent")
 @needs_proc
 @pytest.mark.anyio
 async def test_a_killed_server_comes_back_and_its_sibling_notices_nothing(

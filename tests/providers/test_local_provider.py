@@ -54,6 +54,7 @@ async def run(program: str, tools: Any, **limits: int) -> Any:
         return await made.run(program)
 
 
+@pytest.mark.proves("api.local-tools")
 def test_hints_defaults_and_docstring_become_the_definition() -> None:
     def find(city: str, days: Annotated[int, pydantic.Field(ge=1, description="how many")] = 3) -> list[str]:
         """Find the weather.
@@ -72,6 +73,7 @@ def test_hints_defaults_and_docstring_become_the_definition() -> None:
     assert definition.output_schema == {"type": "array", "items": {"type": "string"}}
 
 
+@pytest.mark.proves("api.local-tools")
 def test_marks_are_kept_and_silence_stays_silence() -> None:
     @define_tool(name="other", description="said", read_only=True, idempotent=False, title="T")
     def function() -> None: ...
@@ -82,6 +84,7 @@ def test_marks_are_kept_and_silence_stays_silence() -> None:
     assert (hints.read_only, hints.idempotent, hints.destructive, hints.title) == (True, False, None, "T")
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_arguments_arrive_as_the_types_say() -> None:
     seen: list[Any] = []
 
@@ -92,6 +95,7 @@ async def test_arguments_arrive_as_the_types_say() -> None:
     assert seen == [Point(x=1), Colour.RED, datetime.date(2026, 1, 2), "a"]
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_arguments_that_only_the_type_can_judge_are_told_to_the_model() -> None:
     async def take(day: datetime.date) -> None: ...
 
@@ -100,6 +104,7 @@ async def test_arguments_that_only_the_type_can_judge_are_told_to_the_model() ->
     assert "/day" in result.value[1]
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_parameters_may_have_names_that_other_things_have_too() -> None:
     async def take(model_config: int, self_: int, class_: int, schema: int, copy: int, json: int) -> int:
         return model_config + self_ + class_ + schema + copy + json
@@ -108,6 +113,7 @@ async def test_parameters_may_have_names_that_other_things_have_too() -> None:
     assert (await call(take, dict.fromkeys(names, 1))).structured_content == 6
 
 
+@pytest.mark.proves("api.local-results")
 @pytest.mark.parametrize(
     ("given", "structured"),
     [
@@ -133,6 +139,7 @@ async def test_what_is_returned_becomes_structure_and_one_text_block(given: Any,
     assert [block["type"] for block in result.content] == ["text"]
 
 
+@pytest.mark.proves("api.local-results")
 async def test_none_is_an_empty_result_and_a_tool_result_passes_as_it_is() -> None:
     whole = ToolResult(content=({"type": "image", "data": "x", "mimeType": "image/png"},), sideband={"a": 1})
 
@@ -144,6 +151,7 @@ async def test_none_is_an_empty_result_and_a_tool_result_passes_as_it_is() -> No
     assert await call(given, {}) is whole
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_a_function_with_a_schema_of_its_own_gets_the_whole_input() -> None:
     @define_tool(input_schema={"type": "object", "properties": {"a": {"type": "integer"}}})
     async def raw(given: Any, context: ToolContext) -> Any:
@@ -152,6 +160,7 @@ async def test_a_function_with_a_schema_of_its_own_gets_the_whole_input() -> Non
     assert (await call(raw, {"a": 1, "b": 2})).structured_content == [{"a": 1, "b": 2}, "raw"]
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_a_function_that_is_not_async_runs_beside_the_loop() -> None:
     threads: list[int] = []
 
@@ -163,6 +172,7 @@ async def test_a_function_that_is_not_async_runs_beside_the_loop() -> None:
     assert threads != [threading.get_ident()]
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_callable_objects_methods_and_partials_are_functions_too() -> None:
     class Shop:
         async def __call__(self, n: int) -> int:
@@ -175,6 +185,7 @@ async def test_callable_objects_methods_and_partials_are_functions_too() -> None
     assert (await call(Shop().price, {"n": 1})).structured_content == 3
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_the_context_says_which_call_it_is_and_when_it_is_given_up() -> None:
     contexts: list[ToolContext] = []
     entered = asyncio.Event()
@@ -196,6 +207,7 @@ async def test_the_context_says_which_call_it_is_and_when_it_is_given_up() -> No
         assert context.cancelled()
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_a_thread_can_see_that_its_call_was_given_up() -> None:
     started, seen = threading.Event(), threading.Event()
 
@@ -213,6 +225,7 @@ async def test_a_thread_can_see_that_its_call_was_given_up() -> None:
     assert await asyncio.to_thread(seen.wait, 5)
 
 
+@pytest.mark.proves("api.tool-error")
 async def test_only_a_tool_error_is_shown() -> None:
     async def said() -> None:
         raise ToolError("there is no city 'Atlantis'")
@@ -229,6 +242,7 @@ async def test_only_a_tool_error_is_shown() -> None:
     assert "password" not in str(result.to_wire())
 
 
+@pytest.mark.proves("api.local-results")
 async def test_what_has_no_json_form_is_the_tools_failure() -> None:
     async def give():  # type: ignore[no-untyped-def]
         return object()
@@ -237,6 +251,7 @@ async def test_what_has_no_json_form_is_the_tools_failure() -> None:
     assert result.value in ("TOOL_EXECUTION_FAILED", "TOOL_OUTPUT_INVALID")
 
 
+@pytest.mark.proves("api.local-tools")
 async def test_tools_in_a_dict_have_the_names_of_its_keys() -> None:
     async def one() -> int:
         return 1
@@ -247,6 +262,7 @@ async def test_tools_in_a_dict_have_the_names_of_its_keys() -> None:
     assert [each.name for each in listing.definitions] == ["first", "contacts.find"]
 
 
+@pytest.mark.proves("api.construction-checked")
 @pytest.mark.parametrize(
     "make",
     [

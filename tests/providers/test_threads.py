@@ -12,7 +12,7 @@ import pytest
 
 from codemodekit.providers.threads import in_thread
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("api.local-tools")]
 
 MANY = 40
 """More than the event loop's own threads, which are at most 32."""

@@ -27,6 +27,7 @@ def program(body: str) -> Program:
     return Program(source=body, javascript=javascript, locate=lambda _line, _column: None)
 
 
+@pytest.mark.proves("sandbox.stepwise")
 def test_exports_have_the_shapes_they_are_called_with(linked: Linked) -> None:
     i32, i64 = str(wasmtime.ValType.i32()), str(wasmtime.ValType.i64())
     shapes = {}
@@ -41,6 +42,7 @@ def test_exports_have_the_shapes_they_are_called_with(linked: Linked) -> None:
     assert shapes["mailbox"] == ([i32], [i32])
 
 
+@pytest.mark.proves("sandbox.stepwise")
 def test_both_ways_of_calling_give_the_same(linked: Linked) -> None:
     for size in (0, 1, 16_384):
         store = wasmtime.Store(linked.engine)
@@ -58,6 +60,7 @@ def test_both_ways_of_calling_give_the_same(linked: Linked) -> None:
             store.close()
 
 
+@pytest.mark.proves("sandbox.stepwise")
 def test_a_step_leaves_the_text_of_the_program(linked: Linked) -> None:
     instance = Instance(linked, LIMITS.memory_bytes)
     instance.rearm()
@@ -68,6 +71,7 @@ def test_a_step_leaves_the_text_of_the_program(linked: Linked) -> None:
     instance.close()
 
 
+@pytest.mark.proves("sandbox.off-loop", "sandbox.stepwise")
 def test_a_step_goes_on_from_where_it_was_on_any_thread(linked: Linked) -> None:
     instance = Instance(linked, LIMITS.memory_bytes)
     body = "let sum = 0; for (let i = 0; i < 3e6; i++) sum += i % 7; return [sum, Object.keys(tools)]"
@@ -91,6 +95,7 @@ def test_a_step_goes_on_from_where_it_was_on_any_thread(linked: Linked) -> None:
     instance.close()
 
 
+@pytest.mark.proves("sandbox.fresh", "limit.logs")
 def test_a_step_given_up_in_the_middle_leaves_its_logs_and_the_engine_unharmed(linked: Linked) -> None:
     for _ in range(3):
         instance = Instance(linked, LIMITS.memory_bytes)

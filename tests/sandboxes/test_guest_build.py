@@ -43,27 +43,32 @@ def place(folder: Path, data: bytes, **facts: Any) -> Path:
     return wasm
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_the_guest_in_use_is_the_one_that_is_committed_by_hash() -> None:
     expected = json.loads((SCRIPT.parent / "expected.json").read_text(encoding="utf-8"))
     assert hashlib.sha256(module_cache.guest_bytes()).hexdigest() == expected["sha256"]
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_the_guest_is_made_of_what_lies_in_the_folder(build: ModuleType) -> None:
     assert module_cache.guest_facts()["key"] == build.key()
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_a_second_build_takes_the_first_from_the_cache(build: ModuleType, tmp_path: Path) -> None:
     data = module_cache.guest_bytes()
     place(tmp_path / "cache" / build.key(), data, key=build.key())
     assert build.ensure(tmp_path / "elsewhere" / "guest.wasm").read_bytes() == data
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_a_damaged_cache_is_not_used(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place(tmp_path / "cache" / build.key(), b"other", key=build.key(), sha256="0" * 64)
     monkeypatch.setattr(build, "make", lambda folder, wanted: place(folder, module_cache.guest_bytes(), key=wanted))
     assert build.ensure(tmp_path / "guest.wasm").read_bytes() == module_cache.guest_bytes()
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_a_result_that_is_not_the_expected_one_is_refused(
     build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +79,7 @@ def test_a_result_that_is_not_the_expected_one_is_refused(
     assert not target.exists()
 
 
+@pytest.mark.proves("sandbox.guest-build")
 def test_an_index_that_cannot_be_reached_is_said_in_one_message(tmp_path: Path) -> None:
     unreachable = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
     copy = tmp_path / "quickjs" / "guest"
@@ -91,6 +97,7 @@ def test_an_index_that_cannot_be_reached_is_said_in_one_message(tmp_path: Path) 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.proves("house.installs")
 @pytest.mark.slow
 def test_the_wheel_carries_the_guest(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]

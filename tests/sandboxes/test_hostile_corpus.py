@@ -56,6 +56,7 @@ def outcomes(group: str) -> dict[str, dict[str, Any]]:
     return {line["name"]: line for line in map(json.loads, child.stdout.splitlines())}
 
 
+@pytest.mark.proves("limit.compute", "limit.memory")
 @needs_proc
 @pytest.mark.slow
 @pytest.mark.parametrize(("group", "name"), BOMBS, ids=[f"{group}-{name}" for group, name in BOMBS])
@@ -71,6 +72,7 @@ def test_a_bomb_ends_within_its_limits_and_harms_nobody(group: str, name: str) -
     assert outcome["seconds"] <= 20 * BOUND_S
 
 
+@pytest.mark.proves("limit.memory")
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["array_push", "json_bomb_big", "oom_catch_loop", "symbols"])
 async def test_a_bomb_that_has_time_ends_at_the_memory_limit(name: str) -> None:
@@ -95,6 +97,7 @@ def code_mode(**more: Any) -> CodeMode:
     return CodeMode(providers=[provider], tool_policy=allow_all_tool_calls(), **more)
 
 
+@pytest.mark.proves("compile.unsafe")
 @pytest.mark.anyio
 async def test_the_compiler_refuses_the_escape_probe() -> None:
     async with code_mode() as kit:
@@ -103,6 +106,7 @@ async def test_the_compiler_refuses_the_escape_probe() -> None:
     assert result.error.code == "UNSAFE_SYNTAX"
 
 
+@pytest.mark.proves("sandbox.no-host", "sandbox.no-text-to-code", "sandbox.globals")
 @pytest.mark.anyio
 async def test_no_route_of_the_escape_probe_leads_out_of_the_sandbox() -> None:
     async with code_mode(compiler=Unchecked()) as kit:
@@ -118,6 +122,7 @@ async def test_no_route_of_the_escape_probe_leads_out_of_the_sandbox() -> None:
     assert {name: said for name, said in routes.items() if not said.startswith("THROWS")} == {}
 
 
+@pytest.mark.proves("sandbox.fresh")
 @pytest.mark.anyio
 async def test_honest_work_comes_to_the_right_values() -> None:
     rows = [

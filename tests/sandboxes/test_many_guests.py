@@ -36,6 +36,7 @@ async def waiting(box: QuickJsSandbox, number: int) -> Guest:
     return guest
 
 
+@pytest.mark.proves("sandbox.fresh")
 async def test_many_more_guests_wait_than_there_are_threads_or_room_on_an_engine() -> None:
     box = QuickJsSandbox(workers=1)
     try:
@@ -49,6 +50,7 @@ async def test_many_more_guests_wait_than_there_are_threads_or_room_on_an_engine
         await box.aclose()
 
 
+@pytest.mark.proves("sandbox.off-loop")
 async def test_a_launch_beyond_the_room_waits_until_a_guest_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "GUESTS_PER_ENGINE", 1)
     monkeypatch.setattr(sandbox, "_ENGINES", 2)
@@ -69,6 +71,7 @@ async def test_a_launch_beyond_the_room_waits_until_a_guest_has_ended(monkeypatc
         await box.aclose()
 
 
+@pytest.mark.proves("sandbox.fresh")
 async def test_a_guest_that_was_given_up_leaves_its_room_clean_to_the_next() -> None:
     box = QuickJsSandbox(workers=1)
     try:
@@ -83,6 +86,7 @@ async def test_a_guest_that_was_given_up_leaves_its_room_clean_to_the_next() -> 
         await box.aclose()
 
 
+@pytest.mark.proves("api.close")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what the process holds from /proc")
 async def test_a_closed_sandbox_gives_back_threads_files_and_addresses() -> None:
     def held() -> tuple[int, int, int]:
@@ -106,12 +110,14 @@ async def test_a_closed_sandbox_gives_back_threads_files_and_addresses() -> None
     assert held() <= before
 
 
+@pytest.mark.proves("sandbox.fresh")
 def test_without_address_space_for_all_memories_an_engine_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_ADDRESSES_PER_GUEST", 1 << 50)
     module = wasmtime.Module(engine.new_engine(), b"\x00asm\x01\x00\x00\x00")
     assert list(module.exports) == []
 
 
+@pytest.mark.proves("sandbox.fresh")
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the process's mappings in /proc")
 def test_many_engines_take_few_of_the_mappings_a_process_may_have() -> None:
     def mappings() -> int:
@@ -122,6 +128,7 @@ def test_many_engines_take_few_of_the_mappings_a_process_may_have() -> None:
     assert mappings() - before < 250 * len(engines)
 
 
+@pytest.mark.proves("limit.logs")
 async def test_what_a_program_printed_is_there_when_it_is_given_up_while_it_waits_for_its_turn() -> None:
     box = QuickJsSandbox(workers=1)
     try:
@@ -144,6 +151,7 @@ async def test_what_a_program_printed_is_there_when_it_is_given_up_while_it_wait
         await box.aclose()
 
 
+@pytest.mark.proves("api.close")
 async def test_a_launch_given_up_while_its_engine_is_made_leaves_no_thread_behind() -> None:
     def threads() -> set[threading.Thread]:
         return {each for each in threading.enumerate() if each.name.startswith("codemodekit-sandbox")}
@@ -159,6 +167,7 @@ async def test_a_launch_given_up_while_its_engine_is_made_leaves_no_thread_behin
     assert threads() <= before
 
 
+@pytest.mark.proves("limit.memory")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what is resident from /proc")
 async def test_a_burst_of_guests_leaves_little_of_their_memory_resident() -> None:
     def resident() -> int:
@@ -181,6 +190,7 @@ async def test_a_burst_of_guests_leaves_little_of_their_memory_resident() -> Non
         await box.aclose()
 
 
+@pytest.mark.proves("limit.logs")
 async def test_what_a_program_printed_is_there_when_it_is_given_up_just_as_its_step_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -207,6 +217,7 @@ async def test_what_a_program_printed_is_there_when_it_is_given_up_just_as_its_s
         await box.aclose()
 
 
+@pytest.mark.proves("sandbox.off-loop")
 async def test_programs_that_compute_share_one_worker_and_the_event_loop_goes_on() -> None:
     box = QuickJsSandbox(workers=1)
     ended: list[int] = []
@@ -233,6 +244,7 @@ async def test_programs_that_compute_share_one_worker_and_the_event_loop_goes_on
         await box.aclose()
 
 
+@pytest.mark.proves("limit.compute", "sandbox.off-loop")
 async def test_a_looping_program_ends_at_its_compute_limit_also_when_it_shares_its_worker_with_others() -> None:
     box = QuickJsSandbox(workers=1)
     limits = ExecutionLimits(compute_time_ms=100)

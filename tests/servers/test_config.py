@@ -61,6 +61,7 @@ def complaint(folder: Path, data: object, name: str = "codemode.json") -> str:
     return message.removeprefix(str(folder / name))
 
 
+@pytest.mark.proves("config.checked")
 def test_every_key_is_read(tmp_path: Path) -> None:
     assert load(tmp_path, FULL, CRM_TOKEN="s3cret-token") == Config(
         sources=(
@@ -92,6 +93,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.proves("config.found")
 def test_toml_says_the_same_as_json(tmp_path: Path) -> None:
     text = 'policy = "deny-all"\n[mcpServers.git]\ncommand = "g"\nargs = ["a"]\n[limits]\nmaxToolCalls = 3\n'
     config = load(tmp_path, text, "codemode.toml")
@@ -99,6 +101,7 @@ def test_toml_says_the_same_as_json(tmp_path: Path) -> None:
     assert (config.policy, config.limits) == ("deny-all", {"maxToolCalls": 3})
 
 
+@pytest.mark.proves("config.expands", "error.secrets")
 def test_a_missing_variable_costs_its_source_only_and_is_named_without_any_value(tmp_path: Path) -> None:
     config = load(
         tmp_path,
@@ -121,6 +124,7 @@ def test_a_missing_variable_costs_its_source_only_and_is_named_without_any_value
     assert "p4ssword" not in repr(config)
 
 
+@pytest.mark.proves("error.secrets")
 def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) -> None:
     entry = {
         "command": "a",
@@ -134,6 +138,7 @@ def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) 
     assert "from-env" not in repr(source)
 
 
+@pytest.mark.proves("config.checked")
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -190,11 +195,13 @@ def test_what_is_wrong_is_one_line_with_file_key_and_cure(tmp_path: Path, data: 
     assert len(message) < 600
 
 
+@pytest.mark.proves("config.checked")
 def test_a_broken_toml_file_says_where(tmp_path: Path) -> None:
     assert "line 2" in complaint(tmp_path, 'policy = "deny-all"\n= 1\n', "codemode.toml")
     assert complaint(tmp_path, f"search = {'9' * 5000}\n", "codemode.toml").startswith(": not TOML: ")
 
 
+@pytest.mark.proves("error.secrets")
 def test_a_value_of_the_environment_is_in_no_complaint(tmp_path: Path) -> None:
     for entry in ({"url": "${V}"}, {"url": "http://h", "headers": {"A": "${V}"}}, {"command": "${V}"}):
         with pytest.raises(ConfigError) as caught:
@@ -202,6 +209,7 @@ def test_a_value_of_the_environment_is_in_no_complaint(tmp_path: Path) -> None:
         assert "hidden" not in str(caught.value)
 
 
+@pytest.mark.proves("config.checked")
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b'{"\xe9": 1}')
     (tmp_path / "huge").write_bytes(b" " * (4 * 1024 * 1024 + 1))
@@ -210,10 +218,12 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
             load_config(config=tmp_path / name, folder=tmp_path, environment={})
 
 
+@pytest.mark.proves("config.found")
 def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
     assert load(tmp_path, '\ufeff{"policy": "deny-all"}').policy == "deny-all"
 
 
+@pytest.mark.proves("config.found")
 def test_the_search_order_is_environment_then_folder_then_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +241,7 @@ def test_the_search_order_is_environment_then_folder_then_nothing(
         load_config(folder=folder, environment={})
 
 
+@pytest.mark.proves("config.other-clients")
 def test_the_server_list_of_another_client_is_read_with_its_own_keys(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(
@@ -253,12 +264,14 @@ def test_the_server_list_of_another_client_is_read_with_its_own_keys(tmp_path: P
     assert config.notes == (f"{path}: servers['a.b']: passed over: autoApprove, trust",)
 
 
+@pytest.mark.proves("config.other-clients")
 def test_a_foreign_file_without_servers_says_so(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"model": "m"}')
     with pytest.raises(ConfigError, match="mcpServers"):
         load_config(mcp_config=tmp_path / "x.json", folder=tmp_path, environment={})
 
 
+@pytest.mark.proves("config.found")
 def test_both_files_together_join_their_sources(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"mcpServers": {"a": {"command": "x"}}, "policy": "allow-all"}')
     (tmp_path / "m.json").write_text('{"mcp": {"servers": {"b": {"command": "y"}}}}')
@@ -270,6 +283,7 @@ def test_both_files_together_join_their_sources(tmp_path: Path) -> None:
         load_config(config=Path("c.json"), mcp_config=Path("m.json"), folder=tmp_path, environment={})
 
 
+@pytest.mark.proves("policy.rules", "config.checked")
 def test_policy_rules_come_from_the_config_or_from_a_file(tmp_path: Path) -> None:
     rules = [{"match": "git.*", "effect": "allow"}]
     origin = f"{tmp_path / 'codemode.json'}: policy"
@@ -288,6 +302,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
+@pytest.mark.proves("config.schema")
 def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
     found = schema()
     entry = {key for kind in ("stdio", "remote") for key in found["$defs"][kind]["properties"]}
@@ -297,6 +312,7 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
     assert found["$defs"]["mode"]["enum"] == list(MODES)
 
 
+@pytest.mark.proves("config.schema")
 @pytest.mark.parametrize(
     ("data", "valid"),
     [

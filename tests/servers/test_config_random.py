@@ -39,6 +39,8 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,
 )
+
+pytestmark = pytest.mark.proves("config.checked")
 entries = st.dictionaries(st.sampled_from(ENTRY_KEYS), values, max_size=5)
 configs = values | st.fixed_dictionaries(
     {},

@@ -23,6 +23,7 @@ def load(folder: Path, data: dict[str, Any]) -> Any:
     return load_config(config=Path("codemode.json"), folder=folder, environment={})
 
 
+@pytest.mark.proves("config.checked", "mcp.transports")
 async def test_every_source_of_a_config_becomes_a_provider_of_its_name(tmp_path: Path) -> None:
     config = load(
         tmp_path,
@@ -39,6 +40,7 @@ async def test_every_source_of_a_config_becomes_a_provider_of_its_name(tmp_path:
     assert [provider.name for provider in providers_of(config)] == ["a", "b", "c", "d", "e"]
 
 
+@pytest.mark.proves("config.checked")
 async def test_a_setting_that_a_provider_refuses_names_the_source(tmp_path: Path) -> None:
     config = load(tmp_path, {"mcpServers": {"crm": {"url": "https://user:pass@h/mcp"}}})
     with pytest.raises(ConfigError, match="source 'crm'") as caught:
@@ -46,6 +48,7 @@ async def test_a_setting_that_a_provider_refuses_names_the_source(tmp_path: Path
     assert "pass@" not in str(caught.value)
 
 
+@pytest.mark.proves("config.expands")
 async def test_an_unavailable_source_says_why_at_every_attempt() -> None:
     provider = UnavailableProvider("crm", "the environment variable 'TOKEN' is not set")
     for _attempt in range(2):
@@ -54,6 +57,7 @@ async def test_an_unavailable_source_says_why_at_every_attempt() -> None:
                 raise AssertionError("connected")
 
 
+@pytest.mark.proves("catalog.independent")
 @pytest.mark.parametrize(
     ("text", "attribute", "reason"),
     [
@@ -80,6 +84,7 @@ async def test_python_tools_that_cannot_be_had_cost_their_source_only(
     assert reason in str(caught.value)
 
 
+@pytest.mark.proves("config.checked")
 async def test_python_tools_are_found_beside_the_config(tmp_path: Path) -> None:
     (tmp_path / "cmk_beside.py").write_text("class group:\n    tools = {'twice': lambda x: 2 * x}\n")
     config = load(tmp_path, {"python": {"app": "cmk_beside:group.tools"}, "policy": "allow-all"})
@@ -90,11 +95,13 @@ async def test_python_tools_are_found_beside_the_config(tmp_path: Path) -> None:
     assert result.value == 42
 
 
+@pytest.mark.proves("api.policy-required")
 async def test_without_a_policy_nothing_is_built(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="policy"):
         build_code_mode(load(tmp_path, {}))
 
 
+@pytest.mark.proves("limit.host-only", "config.checked")
 async def test_limits_of_the_config_stand_on_those_of_a_server(tmp_path: Path) -> None:
     code_mode = build_code_mode(load(tmp_path, {"limits": {"maxToolCalls": 3}}), policy_override="deny-all")
     try:
@@ -105,11 +112,13 @@ async def test_limits_of_the_config_stand_on_those_of_a_server(tmp_path: Path) -
         await code_mode.aclose()
 
 
+@pytest.mark.proves("policy.rules")
 async def test_rules_that_are_not_sound_name_their_place() -> None:
     with pytest.raises(ConfigError, match=r"rules\.json: policy rule 1"):
         build_policy(PolicyRules(({"match": "a.*"},), "rules.json"))
 
 
+@pytest.mark.proves("catalog.independent", "catalog.health")
 async def test_an_unavailable_source_shows_in_health_and_its_sibling_works(tmp_path: Path) -> None:
     (tmp_path / "cmk_sibling.py").write_text("def one() -> int:\n    return 1\ntools = [one]\n")
     config = load(

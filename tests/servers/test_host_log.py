@@ -9,7 +9,7 @@ from codemodekit.policy import allow_all_tool_calls
 from codemodekit.providers.local import local
 from codemodekit.servers.assemble import code_mode_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("error.correlation")]
 
 
 def breaks() -> None:

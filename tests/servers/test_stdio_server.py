@@ -94,6 +94,7 @@ def receive(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return message
 
 
+@pytest.mark.proves("surface.eras")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_of_either_era_runs_a_program_and_searches(tmp_path: Path, mode: Any) -> None:
@@ -114,6 +115,7 @@ async def test_a_client_of_either_era_runs_a_program_and_searches(tmp_path: Path
     assert [result["callable"] for result in found.structured_content["results"]] == ["tools.app.greet"]
 
 
+@pytest.mark.proves("cli.stdout")
 def test_nothing_but_protocol_reaches_standard_output(tmp_path: Path) -> None:
     write_config(tmp_path)
     call = {"name": "run_typescript", "arguments": {"code": "await tools.app.greet({name: 'Ada'}); return 1"}}
@@ -129,6 +131,7 @@ def test_nothing_but_protocol_reaches_standard_output(tmp_path: Path) -> None:
         assert b"written by a tool" in err
 
 
+@pytest.mark.proves("surface.client-gone")
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", None])
 def test_a_client_that_stops_to_read_does_not_keep_the_server(tmp_path: Path, how: str | None) -> None:
     write_config(tmp_path)
@@ -147,6 +150,7 @@ def test_a_client_that_stops_to_read_does_not_keep_the_server(tmp_path: Path, ho
         assert process.wait(timeout=10) == 0
 
 
+@pytest.mark.proves("surface.client-gone")
 def test_a_client_that_no_longer_reads_ends_the_server(tmp_path: Path) -> None:
     write_config(tmp_path)
     with serving(tmp_path) as process:
@@ -158,6 +162,7 @@ def test_a_client_that_no_longer_reads_ends_the_server(tmp_path: Path) -> None:
         assert process.wait(timeout=10) == 0
 
 
+@pytest.mark.proves("value.wire")
 def test_half_a_surrogate_pair_is_answered(tmp_path: Path) -> None:
     write_config(tmp_path)
     call = {
@@ -172,6 +177,7 @@ def test_half_a_surrogate_pair_is_answered(tmp_path: Path) -> None:
     assert answer["result"]["structuredContent"]["value"] == ["\ufffd", "\U0001f600", "\\ud800"]
 
 
+@pytest.mark.proves("surface.client-gone")
 def test_a_message_without_end_ends_the_connection(tmp_path: Path) -> None:
     write_config(tmp_path)
     with serving(tmp_path) as process:
@@ -182,6 +188,7 @@ def test_a_message_without_end_ends_the_connection(tmp_path: Path) -> None:
         assert process.wait(timeout=10) == 0
 
 
+@pytest.mark.proves("catalog.independent")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, None])
 def test_a_silent_upstream_delays_nothing_and_is_ended_with_the_server(
@@ -204,6 +211,7 @@ def test_a_silent_upstream_delays_nothing_and_is_ended_with_the_server(
         assert process.wait(timeout=10) == 0
 
 
+@pytest.mark.proves("mcp.processes")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize(("first", "second"), [("SIGHUP", None), ("SIGINT", "SIGTERM")])
 def test_signals_leave_no_upstream_behind_that_will_not_go(tmp_path: Path, first: str, second: str | None) -> None:
@@ -223,6 +231,7 @@ def test_signals_leave_no_upstream_behind_that_will_not_go(tmp_path: Path, first
             assert alive.read() == ""  # the child has let go of its end
 
 
+@pytest.mark.proves("surface.client-gone")
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs a signal that Windows has not")
 def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     write_config(tmp_path)
@@ -237,6 +246,7 @@ def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
         assert receive(process)["id"] == 2
 
 
+@pytest.mark.proves("api.close")
 def test_a_code_mode_that_cannot_be_made_ends_the_server_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text(
         "import anyio\n"

@@ -31,6 +31,7 @@ async def connected(kind: str, mode: Any, log: Path) -> AsyncIterator[ToolSessio
             yield session
 
 
+@pytest.mark.proves("mcp.eras", "mcp.transports")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 async def test_everything_works_the_same(kind: str, mode: str, tmp_path: Path) -> None:
@@ -103,6 +104,7 @@ async def check_changes(session: ToolSession) -> None:
     assert any(name.startswith("grown") for name in names(await session.list_tools()))
 
 
+@pytest.mark.proves("mcp.list-changed")
 async def test_changes_before_anyone_waits_are_not_missed_and_told_once() -> None:
     async with fixture_stdio().connect() as session:
         before = names(await session.list_tools())
@@ -116,6 +118,7 @@ async def test_changes_before_anyone_waits_are_not_missed_and_told_once() -> Non
         assert quiet.cancelled_caught
 
 
+@pytest.mark.proves("mcp.eras")
 async def test_automatic_negotiation_prefers_the_newer_protocol() -> None:
     time = Path(sys.executable).with_name("mcp-server-time")
     async with mcp.stdio("time", str(time), ["--local-timezone", "UTC"]).connect() as session:
@@ -125,6 +128,7 @@ async def test_automatic_negotiation_prefers_the_newer_protocol() -> None:
         assert isinstance(result, ToolResult)
 
 
+@pytest.mark.proves("mcp.headers")
 async def test_arguments_that_belong_into_headers_are_sent_there_too() -> None:
     async with upstream("http") as server, server.provider(mode="2026-07-28").connect() as session:
         await session.list_tools()
@@ -133,6 +137,7 @@ async def test_arguments_that_belong_into_headers_are_sent_there_too() -> None:
         assert result.content == ({"type": "text", "text": "acme"},)
 
 
+@pytest.mark.proves("mcp.headers")
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_arguments_http_cannot_carry_fail_their_call_only(kind: str) -> None:
     async with upstream(kind) as server, server.provider().connect() as session:
@@ -140,5 +145,6 @@ async def test_arguments_http_cannot_carry_fail_their_call_only(kind: str) -> No
         assert isinstance(await outcome(session, "echo", {"x": 1}), ToolResult)
 
 
+@pytest.mark.proves("error.secrets")
 def test_the_address_of_a_server_is_not_shown() -> None:
     assert "127.0.0.1" not in repr(Upstream("http").provider(headers={"X-Key": "hush-hush"}))

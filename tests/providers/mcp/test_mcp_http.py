@@ -108,11 +108,13 @@ async def lost(provider: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.proves("catalog.health")
 @pytest.mark.parametrize("factory", [mcp.http, mcp.sse])
 async def test_a_server_that_is_not_there_is_said_to_be_out_of_reach(factory: Any) -> None:
     assert "cannot be reached" in await lost(factory("x", f"http://127.0.0.1:{free_port()}/mcp"))
 
 
+@pytest.mark.proves("error.upstream-text")
 @pytest.mark.parametrize("factory", [mcp.http, mcp.sse])
 async def test_a_server_that_refuses_us_is_quoted_with_its_status(factory: Any) -> None:
     async def respond(method: str, headers: dict[str, str], message: dict[str, Any]) -> Answer:
@@ -122,6 +124,7 @@ async def test_a_server_that_refuses_us_is_quoted_with_its_status(factory: Any) 
         assert "HTTP 401 Unauthorized" in await lost(factory("x", server.url))
 
 
+@pytest.mark.proves("catalog.reconnect")
 @pytest.mark.parametrize("factory", [mcp.http, mcp.sse])
 async def test_a_server_that_never_answers_is_given_up(factory: Any) -> None:
     async def respond(method: str, headers: dict[str, str], message: dict[str, Any]) -> Answer:
@@ -132,6 +135,7 @@ async def test_a_server_that_never_answers_is_given_up(factory: Any) -> None:
         assert "did not answer within 0.5 seconds" in await lost(factory("x", server.url, connect_timeout_s=0.5))
 
 
+@pytest.mark.proves("mcp.headers")
 @pytest.mark.parametrize("factory", [mcp.http, mcp.sse])
 async def test_headers_never_leave_for_another_origin(factory: Any) -> None:
     async def elsewhere(method: str, headers: dict[str, str], message: dict[str, Any]) -> Answer:
@@ -148,6 +152,7 @@ async def test_headers_never_leave_for_another_origin(factory: Any) -> None:
         assert thief.seen == []
 
 
+@pytest.mark.proves("mcp.hostile")
 async def test_one_failed_request_fails_one_call_and_nothing_else() -> None:
     answered = anyio.Event()
 
@@ -181,6 +186,7 @@ async def test_one_failed_request_fails_one_call_and_nothing_else() -> None:
     }
 
 
+@pytest.mark.proves("mcp.hostile")
 async def test_one_failed_request_fails_one_call_also_beside_an_event_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = http._transport
 
@@ -204,6 +210,7 @@ async def test_one_failed_request_fails_one_call_also_beside_an_event_stream(mon
         assert isinstance(await outcome(session, "echo", {"x": 1}), ToolResult)
 
 
+@pytest.mark.proves("mcp.hostile")
 @pytest.mark.parametrize(
     ("answer", "kind", "words", "code"),
     [
@@ -247,6 +254,7 @@ async def test_odd_answers_fail_their_call_only(
             assert isinstance(await outcome(session, "fine"), ToolResult)
 
 
+@pytest.mark.proves("catalog.idle-death")
 @pytest.mark.parametrize("mode", ["2026-07-28", "2025-11-25"])
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_the_death_of_a_server_is_noticed_idle_and_in_flight(
@@ -273,6 +281,7 @@ async def swallow(session: Any) -> None:
     assert isinstance(failure, SourceLost)
 
 
+@pytest.mark.proves("catalog.idle-death")
 async def test_a_server_that_forgot_the_session_is_lost() -> None:
     async with upstream("http") as server:
         async with server.provider(mode="2025-11-25").connect() as session:
@@ -286,6 +295,7 @@ async def test_a_server_that_forgot_the_session_is_lost() -> None:
             assert "echo" in names(await again.list_tools())
 
 
+@pytest.mark.proves("catalog.idle-death")
 async def test_a_busy_server_that_does_not_answer_probes_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "PROBE_INTERVAL_S", 0.05)
     monkeypatch.setattr(session_module, "PROBE_TIMEOUT_S", 0.05)

@@ -25,6 +25,7 @@ async def listing(pages: dict[str, Any], **more: Any) -> Any:
             return await session.list_tools()
 
 
+@pytest.mark.proves("catalog.paging")
 async def test_all_pages_are_read_in_order() -> None:
     pages = {
         "": {"tools": [tool("a")], "nextCursor": "1"},
@@ -35,6 +36,7 @@ async def test_all_pages_are_read_in_order() -> None:
     assert (names(found), found.notes) == (["a", "b", "c"], ())
 
 
+@pytest.mark.proves("catalog.paging")
 async def test_a_cursor_that_comes_back_ends_the_listing_with_a_note() -> None:
     pages = {"": {"tools": [tool("a")], "nextCursor": "1"}, "1": {"tools": [tool("b")], "nextCursor": "1"}}
     found = await listing(pages)
@@ -42,6 +44,7 @@ async def test_a_cursor_that_comes_back_ends_the_listing_with_a_note() -> None:
     assert found.notes == ("the tool listing ends early: its cursor came back",)
 
 
+@pytest.mark.proves("catalog.paging")
 async def test_a_listing_without_end_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "MAX_PAGES", 3)
     pages = {("" if i == 0 else str(i)): {"tools": [tool(f"t{i}")], "nextCursor": str(i + 1)} for i in range(9)}
@@ -50,6 +53,7 @@ async def test_a_listing_without_end_stops(monkeypatch: pytest.MonkeyPatch) -> N
     assert "beyond" in found.notes[0]
 
 
+@pytest.mark.proves("mcp.hostile")
 async def test_malformed_tools_and_pages_do_not_take_down_the_others() -> None:
     pages = {
         "": {"tools": [tool("a"), 7, {}, {"name": 3}, {"name": "bare"}], "nextCursor": "1"},
@@ -69,6 +73,7 @@ async def test_malformed_tools_and_pages_do_not_take_down_the_others() -> None:
     )
 
 
+@pytest.mark.proves("api.trusted-side")
 async def test_a_definition_keeps_everything_and_shows_only_what_is_known() -> None:
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "x-vendor": [1.0, None]}
     raw = {
@@ -95,6 +100,7 @@ async def test_a_definition_keeps_everything_and_shows_only_what_is_known() -> N
     )
 
 
+@pytest.mark.proves("mcp.app-only")
 @pytest.mark.parametrize(
     ("meta", "visible"),
     [
@@ -112,11 +118,13 @@ async def test_tools_for_an_application_only_are_hidden_from_the_model(meta: Any
     assert [definition.model_visible for definition in found.definitions] == [visible]
 
 
+@pytest.mark.proves("mcp.hostile")
 async def test_a_server_that_does_not_know_tools_has_none() -> None:
     async with raw_stdio({}).connect() as session:
         assert names(await session.list_tools()) == []
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_a_server_that_does_not_list_in_time_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "REQUEST_TIMEOUT_S", 0.2)
     async with raw_stdio({"ignore": ["tools/list"]}).connect() as session:
@@ -124,6 +132,7 @@ async def test_a_server_that_does_not_list_in_time_is_lost(monkeypatch: pytest.M
             await session.list_tools()
 
 
+@pytest.mark.proves("bridge.exact-result", "mcp.content")
 async def test_a_result_keeps_unknown_blocks_and_hides_what_belongs_to_the_host() -> None:
     result = {
         "content": [
@@ -148,6 +157,7 @@ async def test_a_result_keeps_unknown_blocks_and_hides_what_belongs_to_the_host(
     )
 
 
+@pytest.mark.proves("error.upstream-text")
 @pytest.mark.parametrize(
     ("action", "message", "code"),
     [

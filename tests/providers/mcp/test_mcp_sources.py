@@ -17,6 +17,7 @@ from codemodekit.providers.mcp.sources import McpToolProvider, mcp
 SECRET = "s3cr&t/Wort?"
 
 
+@pytest.mark.proves("api.construction-checked")
 @pytest.mark.parametrize(
     "build",
     [
@@ -48,12 +49,14 @@ def test_settings_that_cannot_work_are_refused(build: Any) -> None:
         build()
 
 
+@pytest.mark.proves("error.secrets")
 def test_a_refusal_does_not_quote_a_secret() -> None:
     with pytest.raises(ConfigurationError) as caught:
         mcp.http("a", "http://host/", headers={"Authorization": "Bearer hush\n"})
     assert "hush" not in str(caught.value)
 
 
+@pytest.mark.proves("cli.help")
 def test_configuring_sources_does_not_load_the_sdk() -> None:
     script = (
         "import sys; from codemodekit.providers.mcp.sources import mcp; mcp.stdio('a', 'b'); mcp.http('c', 'http://d');"
@@ -62,12 +65,14 @@ def test_configuring_sources_does_not_load_the_sdk() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+@pytest.mark.proves("error.secrets")
 def test_a_provider_shows_no_credentials() -> None:
     shown = repr(mcp.stdio("a", "cmd", ["--key", SECRET], env={"KEY": SECRET}, secrets=[SECRET]))
     assert "cmd" in shown
     assert SECRET not in shown
 
 
+@pytest.mark.proves("error.secrets")
 @pytest.mark.parametrize(
     "form",
     [
@@ -87,6 +92,7 @@ def test_a_secret_is_found_in_every_form(form: str) -> None:
     assert (cleaned[:7], cleaned[-6:]) == ("before ", " after")
 
 
+@pytest.mark.proves("error.secrets")
 @pytest.mark.parametrize(
     ("text", "cleaned"),
     [
@@ -102,6 +108,7 @@ def test_authorization_material_is_taken_out_without_being_configured(text: str,
     assert Redactor().clean(text) == cleaned
 
 
+@pytest.mark.proves("error.secrets")
 def test_what_a_provider_redacts_comes_from_its_environment_headers_and_secrets() -> None:
     by_env = mcp.stdio("a", "b", env={"TOKEN": "env-token-1", "DEBUG": "true"}, secrets=["other"])
     by_header = mcp.http("a", "http://h/", headers={"Authorization": "Token header-token-1"})
@@ -109,12 +116,14 @@ def test_what_a_provider_redacts_comes_from_its_environment_headers_and_secrets(
     assert by_header.redact("got header-token-1") == "got [redacted]"
 
 
+@pytest.mark.proves("error.upstream-text")
 def test_text_is_bounded_and_hostile_text_costs_little() -> None:
     redactor = Redactor([SECRET])
     for hostile in ("a" * 10**6, "://" * 30_000, "bearer " * 20_000, "?token=" * 20_000, "authorization" * 9_000):
         assert len(redactor.clean(hostile)) <= MAX_CHARS
 
 
+@pytest.mark.proves("mcp.transports")
 def test_factories_make_providers_of_the_given_name() -> None:
     made = [mcp.stdio("A.b", "c"), mcp.http("A.b", "https://h/x"), mcp.sse("A.b", "http://h/x")]
     assert [type(provider) for provider in made] == [McpToolProvider] * 3

@@ -36,28 +36,33 @@ async def lost(provider: Any) -> SourceLost:
     return caught.value
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_command_that_does_not_exist_is_named() -> None:
     assert "command 'no-such-command-here' was not found" in str(await lost(mcp.stdio("x", "no-such-command-here")))
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_missing_working_directory_is_not_mistaken_for_a_missing_command(tmp_path: Path) -> None:
     failure = await lost(mcp.stdio("x", sys.executable, cwd=tmp_path / "gone"))
     assert "working directory does not exist" in str(failure)
     assert str(tmp_path) not in str(failure)
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_file_that_may_not_be_executed_is_said_to_be_one(tmp_path: Path) -> None:
     script = tmp_path / "server"
     script.write_text("#!/bin/sh\n", encoding="ascii")
     assert "may not be executed" in str(await lost(mcp.stdio("x", str(script))))
 
 
+@pytest.mark.proves("catalog.health")
 async def test_a_server_that_exits_at_once_says_its_code_and_the_host_sees_its_last_words() -> None:
     failure = await lost(raw_stdio({"exit": 7, "stderr": "cannot read TOKEN=hush-hush"}, secrets=["hush-hush"]))
     assert str(failure) == "the server process exited with code 7"
     assert failure.__notes__ == ["last output of the server:\ncannot read TOKEN=[redacted]"]
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_a_server_that_never_answers_is_given_up_and_gone(tmp_path: Path) -> None:
     silent = {**pid_script(tmp_path / "pids"), "ignore": ["initialize", "server/discover"]}
     failure = await lost(raw_stdio(silent, connect_timeout_s=0.7))
@@ -66,6 +71,7 @@ async def test_a_server_that_never_answers_is_given_up_and_gone(tmp_path: Path) 
     await until(lambda: not any(map(alive, pids)))
 
 
+@pytest.mark.proves("mcp.eras")
 async def test_a_server_silent_to_the_newer_protocol_is_spoken_to_in_the_older_one() -> None:
     provider = raw_stdio({"ignore": ["server/discover"], "pages": {"": {"tools": [TOOL]}}}, mode="auto")
     with anyio.fail_after(8):  # the SDK's own way takes ten seconds
@@ -73,6 +79,7 @@ async def test_a_server_silent_to_the_newer_protocol_is_spoken_to_in_the_older_o
             assert names(await session.list_tools()) == ["t"]
 
 
+@pytest.mark.proves("mcp.eras")
 async def test_a_server_that_speaks_another_newer_version_is_spoken_to_in_the_older_one() -> None:
     odd = {"supportedVersions": ["2031-01-01"], "capabilities": {}, "resultType": "complete", "ttlMs": 0}
     provider = raw_stdio({"discover": odd, "pages": {"": {"tools": [TOOL]}}}, mode="auto")
@@ -80,6 +87,7 @@ async def test_a_server_that_speaks_another_newer_version_is_spoken_to_in_the_ol
         assert names(await session.list_tools()) == ["t"]
 
 
+@pytest.mark.proves("mcp.eras")
 async def test_a_server_of_the_newer_protocol_that_starts_slowly_is_found_out() -> None:
     offer = {"supportedVersions": ["2026-07-28"], "capabilities": {}, "resultType": "complete", "ttlMs": 0}
     script = {
@@ -91,10 +99,12 @@ async def test_a_server_of_the_newer_protocol_that_starts_slowly_is_found_out() 
         assert session.protocol_version == "2026-07-28"  # type: ignore[attr-defined]
 
 
+@pytest.mark.proves("mcp.eras")
 async def test_a_server_without_the_pinned_protocol_is_not_used() -> None:
     assert str(await lost(raw_stdio({}, mode="2026-07-28"))) == "connecting failed: Method not found"
 
 
+@pytest.mark.proves("mcp.hostile")
 @pytest.mark.parametrize(
     ("method", "params"),
     [
@@ -111,6 +121,7 @@ async def test_a_server_that_asks_for_something_is_refused_and_does_not_hang(met
     assert "error" in result.structured_content
 
 
+@pytest.mark.proves("mcp.hostile")
 async def test_noise_on_stdout_changes_nothing_and_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     noise = ["starting...", "", "{", '{"level":"info","id":2}', "[1]", "\x00\xff", '{"jsonrpc":"2.0"}']
     async with raw_stdio({"noise": noise, "pages": {"": {"tools": [TOOL]}}}).connect() as session:
@@ -118,6 +129,7 @@ async def test_noise_on_stdout_changes_nothing_and_is_not_logged(caplog: pytest.
     assert not [record for record in caplog.records if record.name.startswith(("mcp", "client"))]
 
 
+@pytest.mark.proves("catalog.idle-death")
 async def test_the_death_of_an_idle_server_is_noticed(tmp_path: Path) -> None:
     async with raw_stdio({"pages": {"": {"tools": [TOOL]}}, "stubborn": str(tmp_path / "p")}).connect() as session:
         await session.list_tools()
@@ -129,6 +141,7 @@ async def test_the_death_of_an_idle_server_is_noticed(tmp_path: Path) -> None:
         assert isinstance(await outcome(session, "t"), SourceLost)
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_a_server_that_dies_in_a_call_ends_the_call_and_the_session() -> None:
     async with raw_stdio({"calls": {"die": {"exit": 3}}}).connect() as session:
         failure = await outcome(session, "die")
@@ -138,6 +151,7 @@ async def test_a_server_that_dies_in_a_call_ends_the_call_and_the_session() -> N
             await session.wait_for_change()
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_a_server_that_will_not_go_is_killed_with_its_children(tmp_path: Path) -> None:
     with anyio.fail_after(8):
         async with raw_stdio(pid_script(tmp_path / "pids")).connect():
@@ -146,6 +160,7 @@ async def test_a_server_that_will_not_go_is_killed_with_its_children(tmp_path: P
     await until(lambda: not any(map(alive, pids)))
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_children_of_a_server_that_was_killed_do_not_outlive_it(tmp_path: Path) -> None:
     with pytest.raises(SourceLost):
         async with raw_stdio(pid_script(tmp_path / "pids")).connect():
@@ -157,6 +172,7 @@ async def test_children_of_a_server_that_was_killed_do_not_outlive_it(tmp_path: 
     await until(lambda: not alive(grandchild))
 
 
+@pytest.mark.proves("mcp.processes", "error.secrets")
 async def test_the_child_gets_the_configured_environment_and_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUR_OWN_SECRET", "do not hand on")
     show = "import os,sys; sys.stderr.write(str([os.environ.get(n) for n in ('OUR_OWN_SECRET', 'GIVEN')])); sys.exit(4)"
@@ -164,6 +180,7 @@ async def test_the_child_gets_the_configured_environment_and_not_ours(monkeypatc
     assert "[None, 'yes']" in failure.__notes__[0]
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_cancelling_the_owner_while_connecting_leaves_nothing_behind(tmp_path: Path) -> None:
     script = {**pid_script(tmp_path / "pids"), "ignore": ["initialize"]}
     async with anyio.create_task_group() as tasks:
@@ -179,12 +196,14 @@ async def test_cancelling_the_owner_while_connecting_leaves_nothing_behind(tmp_p
     await until(lambda: not any(map(alive, pids)))
 
 
+@pytest.mark.proves("mcp.processes")
 async def test_the_callers_own_failure_leaves_the_connection_as_it_is() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with raw_stdio({}).connect():
             raise KeyError("mine")
 
 
+@pytest.mark.proves("mcp.hostile")
 class TestAnswersThatCannotBeRead:
     """Each fails its own call at once; the server stays in use."""
 
@@ -214,6 +233,7 @@ class TestAnswersThatCannotBeRead:
             assert isinstance(await outcome(session, "fits"), ToolResult)
 
 
+@pytest.mark.proves("value.wire")
 async def test_values_come_back_exactly_as_they_were_sent() -> None:
     value = {"whole": 1, "real": 1.0, "big": 2**80, "none": None, "half": "\ud800", "": {"__proto__": [], "ü\0": -0.0}}
     async with raw_stdio({}).connect() as session:

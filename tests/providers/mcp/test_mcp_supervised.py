@@ -21,6 +21,7 @@ FAST = Reconnect(initial_s=0.05, maximum_s=0.2)
 PAGES = {"": {"tools": [{"name": "mirror", "inputSchema": {"type": "object"}}, {"name": "bare"}]}}
 
 
+@pytest.mark.proves("catalog.reconnect", "catalog.idle-death")
 async def test_a_killed_child_process_comes_back_and_a_missing_one_harms_nobody(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     providers = [raw_stdio({"pages": PAGES, "stubborn": str(pids)}), mcp.stdio("missing", "no-such-command-here")]
@@ -46,6 +47,7 @@ async def test_a_killed_child_process_comes_back_and_a_missing_one_harms_nobody(
     assert not manager.available()
 
 
+@pytest.mark.proves("catalog.reconnect")
 async def test_a_server_behind_a_url_comes_back_after_its_restart() -> None:
     async with upstream("http") as server:
         manager = CatalogManager([server.provider()], reconnect=FAST)
