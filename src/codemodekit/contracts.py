@@ -69,7 +69,7 @@ class ToolAnnotations:
     @property
     def may_write(self) -> bool:
         """Whether a call may change something: it may, unless annotated read-only or idempotent."""
-        return not (self.read_only or self.idempotent)
+        return self.read_only is not True and self.idempotent is not True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,39 @@ import pytest
 
 from codemodekit.bridge import decisions as decisions_module
 from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest
-from codemodekit.policy import policy_rules, read_only_tool_calls
+from codemodekit.policy import ImmediatePolicy, policy_rules, read_only_tool_calls
 from scripted_kit import app, kit
 
 pytestmark = pytest.mark.anyio
 
 CODE = "return await tools.app.echo({ path: '/tmp/x' }).then(() => 'through', e => [e.code, e.message])"
+
+
+class Strange(BaseException):
+    """Not even an Exception."""
+
+
+NO_ALLOW = [
+    Deny(),
+    Deny("not today"),
+    Deny(5),  # type: ignore[arg-type]
+    None,
+    True,
+    "allow",
+    {"effect": "allow"},
+    Allow,
+    [Allow()],
+    Ask(),
+    Ask(5),  # type: ignore[arg-type]
+    RuntimeError("broken"),
+    TimeoutError("broken"),
+    RecursionError("broken"),
+    Strange("broken"),
+    SystemExit("broken"),
+    GeneratorExit("broken"),
+    asyncio.CancelledError("broken"),
+    StopAsyncIteration("broken"),
+]
 
 
 def always(decision: Any) -> Callable[[PolicyRequest], Any]:
@@ -28,11 +56,7 @@ def always(decision: Any) -> Callable[[PolicyRequest], Any]:
 
 
 @pytest.mark.proves("policy.fails-closed")
-@pytest.mark.parametrize(
-    "decision",
-    [Deny(), Deny("not today"), None, True, "allow", {"effect": "allow"}, Allow, RuntimeError("broken"), Ask()],
-    ids=repr,
-)
+@pytest.mark.parametrize("decision", NO_ALLOW, ids=repr)
 async def test_anything_but_allow_denies(decision: Any) -> None:
     provider = app()
     async with kit(provider, policy=always(decision)) as code_mode:
@@ -55,6 +79,35 @@ async def test_a_policy_that_is_no_coroutine_denies() -> None:
     async with kit(app(), policy=lambda _request: Allow()) as code_mode:  # type: ignore[arg-type, return-value]
         result = await code_mode.run(CODE)
     assert result.value[0] == "TOOL_APPROVAL_DENIED"
+
+
+@pytest.mark.proves("policy.fails-closed")
+async def test_a_shipped_policy_that_breaks_denies() -> None:
+    def decide(_request: PolicyRequest) -> Allow:
+        raise ValueError("broken")
+
+    provider = app()
+    async with kit(provider, policy=ImmediatePolicy(decide)) as code_mode:
+        result = await code_mode.run(CODE)
+    assert (result.value[0], result.calls[0].status, provider.calls) == ("TOOL_APPROVAL_DENIED", "denied", [])
+
+
+@pytest.mark.proves("policy.fails-closed")
+async def test_a_policy_that_does_not_let_itself_be_cancelled_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions_module, "POLICY_SECONDS", 0.05)
+    let_go = asyncio.Event()
+
+    async def stubborn(_request: PolicyRequest) -> Allow:
+        while not let_go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await let_go.wait()
+        return Allow()
+
+    provider = app()
+    async with kit(provider, policy=stubborn) as code_mode:
+        result = await code_mode.run(CODE)
+        let_go.set()
+    assert (result.value[0], result.calls[0].status, provider.calls) == ("TOOL_APPROVAL_DENIED", "denied", [])
 
 
 @pytest.mark.proves("policy.fails-closed")
@@ -87,7 +140,7 @@ async def test_a_program_cannot_outlive_a_policy_that_never_answers() -> None:
 @pytest.mark.proves("policy.asks")
 @pytest.mark.parametrize(
     ("answer", "through"),
-    [(Allow(), True), (Deny("no"), False), (Ask(), False), (None, False), (RuntimeError("x"), False)],
+    [(Allow(), True), *((answer, False) for answer in NO_ALLOW)],
     ids=repr,
 )
 async def test_the_approver_decides_what_the_policy_asks(answer: Any, through: bool) -> None:
@@ -130,6 +183,59 @@ async def test_an_approver_may_take_longer_than_a_policy(monkeypatch: pytest.Mon
         answer.set_result(Allow())
         result = await running
     assert result.value == "through"
+
+
+@pytest.mark.proves("policy.asks", "limit.wall")
+async def test_an_approver_that_never_answers_is_ended_by_the_wall_limit_alone() -> None:
+    ended = asyncio.Event()
+
+    async def approver(_request: PolicyRequest, _reason: str | None) -> Allow:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.set()
+        return Allow()
+
+    provider = app()
+    limits = {"wall_time_ms": 400, "tool_call_time_ms": 50}
+    async with kit(provider, policy=always(Ask()), approver=approver, limits=limits) as code_mode:
+        result = await code_mode.run(CODE)
+        async with asyncio.timeout(5):
+            await ended.wait()
+    assert result.error is not None
+    assert (result.error.code, result.calls[0].status, result.rerun) == ("EXECUTION_TIMEOUT", "rejected", "safe")
+    assert provider.calls == []
+
+
+@pytest.mark.proves("policy.rate")
+async def test_a_limit_by_the_minute_is_shared_by_runs_at_the_same_time_and_by_hosts() -> None:
+    rules = policy_rules([{"match": "*", "effect": "allow", "limit": {"perMinute": 7, "perRun": 3}}])
+    program = """
+    const all = await Promise.allSettled([...Array(5)].map((_, i) => tools.app.echo({ i })));
+    return all.filter(each => each.status === 'fulfilled').length;
+    """
+    one, other = app(), app()
+    async with kit(one, policy=rules) as first, kit(other, policy=rules) as second:
+        results = await asyncio.gather(*(host.run(program) for host in (first, second, first, second)))
+    assert all(result.value <= 3 for result in results)
+    assert sum(result.value for result in results) == len(one.calls) + len(other.calls) == 7
+
+
+@pytest.mark.proves("policy.rate")
+async def test_a_rule_forgets_the_counts_of_runs_that_have_ended_and_of_no_other() -> None:
+    rules = policy_rules([{"match": "*", "effect": "allow", "limit": {"perRun": 1}}])
+    provider = app()
+    gate = provider.gate("hold")
+    async with kit(provider, policy=rules) as code_mode:
+        program = "await tools.app.hold({}); return tools.app.echo({}).then(() => 'through', e => e.code)"
+        running = asyncio.create_task(code_mode.run(program))
+        await provider.called()
+        for _ in range(3):
+            assert (await code_mode.run("await tools.app.echo({}); return 1")).ok
+        assert len(rules._runs) == 1
+        gate.open()
+        assert (await running).value == "TOOL_APPROVAL_DENIED"
+    assert len(rules._runs) == 0
 
 
 @pytest.mark.proves("policy.decides", "sandbox.no-host")

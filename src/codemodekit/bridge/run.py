@@ -196,8 +196,9 @@ class BridgeRun:
         return ending
 
     def close(self) -> None:
-        """Nothing more is dispatched or reported."""
+        """Nothing more is decided, dispatched or reported."""
         self._closed = True
+        self._shared.decisions.ended(self._execution_id)
         self._deadlines.close()
 
     def receipts(self) -> tuple[CallReceipt, ...]:
