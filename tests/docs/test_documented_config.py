@@ -22,8 +22,8 @@ PAGE: Final = ROOT / "docs" / "configuration.md"
 PARTS: Final = sections(PAGE, 2)
 SCHEMA: Final[dict[str, Any]] = json.loads((files("codemodekit.servers.config") / "schema.json").read_text("utf-8"))
 RULE_KEYS: Final = {
-    "match", "effect", "when.input", "when.readOnly", "when.destructive", "when.principal", "limit.perRun",
-    "limit.perMinute", "reason",
+    "match", "effect", "when.source", "when.input", "when.readOnly", "when.destructive", "when.principal",
+    "limit.perRun", "limit.perMinute", "limit.eachPrincipal", "reason",
 }  # fmt: skip
 
 
