@@ -1,4 +1,4 @@
-"""Source distributions of PyPI for tests: fetched once a version into the user's cache, and none of their code is run."""
+"""Source distributions of PyPI for tests: fetched once a version into the user's cache; none of their code is run."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _fetched(requirement: str, package: str, scratch: Path, backend: str) -> Pat
     found = list(scratch.glob("*.tar.gz"))
     if not found:
         pytest.fail(
-            f"this test needs the source distribution {requirement.split()[0]} from the package index, once; later runs "
-            f"find it in {platformdirs.user_cache_dir('codemodekit-tests')}. pip says: {said}",
+            f"this test needs the source distribution {requirement.split()[0]} from the package index, once; later "
+            f"runs find it in {platformdirs.user_cache_dir('codemodekit-tests')}. pip says: {said}",
             pytrace=False,
         )
     return found[0]

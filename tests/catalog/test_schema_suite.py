@@ -1,4 +1,4 @@
-"""The official test suite of JSON Schema, through the tools of a source: only what would have to be fetched may fail."""
+"""The official test suite of JSON Schema, through the tools of a source; what would have to be fetched alone may fail."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from schema_suite import DIALECTS, SuiteCase, suite_cases
 
 from codemodekit.catalog.schemas import SchemaCheck
 from codemodekit.catalog.snapshot import build_source
 from codemodekit.contracts import ToolDefinition, ToolListing
+from schema_suite import DIALECTS, SuiteCase, suite_cases
 
 REFERS_ELSEWHERE = {
     # the schema it refers to is on another server, and nothing is ever fetched
