@@ -1,4 +1,4 @@
-"""The official test suite of JSON Schema, through the tools of a source; what would have to be fetched alone may fail."""
+"""The official test suite of JSON Schema, through the tools of a source; only what would have to be fetched fails."""
 
 from __future__ import annotations
 
