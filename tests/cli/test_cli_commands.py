@@ -5,68 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_running import Run, complaint
 
 from codemodekit.cli import tokens
-from codemodekit.cli.main import COMMANDS, run
-
-TOOLS = '''
-def greet(name: str) -> str:
-    """Greets someone.
-
-    At length."""
-    print("printed by a tool")
-    return f"Hello {name}"
-
-def fail() -> None:
-    raise RuntimeError("internal detail")
-
-tools = [greet, fail]
-'''
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line in a folder without any config, and gives exit code, output and complaints."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("CODEMODEKIT_CONFIG", raising=False)
-
-    def command_line(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run(arguments)
-        out, err = capsys.readouterr()
-        assert "\x1b" not in out + err
-        return code, out, err
-
-    return command_line
-
-
-@pytest.fixture
-def configured(tmp_path: Path, cli: Run) -> Run:
-    (tmp_path / "cmk_cli_tools.py").write_text(TOOLS)
-    config = {
-        "mcpServers": {"crm": {"command": "crm", "env": {"K": "${CMK_ABSENT}"}}},
-        "python": {"app": "cmk_cli_tools:tools"},
-        "policy": "allow-all",
-    }
-    (tmp_path / "codemode.json").write_text(json.dumps(config))
-    return cli
-
-
-def complaint(result: tuple[int, str, str], *words: str) -> None:
-    code, out, err = result
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    for word in words:
-        assert word in err
-
+from codemodekit.cli.main import COMMANDS, leaves
 
 # --- the group ------------------------------------------------------------------------------------------------------
 
@@ -81,6 +27,9 @@ def test_help_lists_every_command_and_each_explains_itself(cli: Run) -> None:
         code, out, _ = cli(name, "--help")
         assert code == 0
         assert text in " ".join(out.split())
+    for words in leaves():
+        code, out, _ = cli(*words, "--help")
+        assert code == 0
         assert "--json" in out
 
 

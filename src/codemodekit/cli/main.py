@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from io import TextIOWrapper
 from typing import Annotated, Any, Final, cast
 
@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from codemodekit.cli.version import package_version
 from codemodekit.errors import CodeModeKitError, ConfigurationError
 
-__all__ = ["COMMANDS", "main", "run"]
+__all__ = ["COMMANDS", "leaves", "main", "run"]
 
 COMMANDS: Final = {
     "demo": "Show Code Mode at work, with real servers and a real client.",
@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "run": "Run one program against the configured sources.",
     "search": "Search tools as a model would.",
     "tools": "List sources, tools, quarantined tools and health.",
+    "policy": "Explain what the policy decides about a call.",
     "tokens": "Count what tools cost in tokens, directly and in Code Mode.",
     "doctor": "Check this installation.",
 }
@@ -51,9 +52,28 @@ class LazyGroup(TyperGroup):
 
 def _load(name: str) -> Any:
     module = importlib.import_module(f"codemodekit.cli.{name}")
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=_CONTEXT)
-    alone.command(name, help=f"{COMMANDS[name]}\n\n{module.HELP}")(module.command)
-    return typer.main.get_command(alone)
+    made = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=_CONTEXT)
+    group: Mapping[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)
+    if group is None:
+        made.command(name, help=f"{COMMANDS[name]}\n\n{module.HELP}")(module.command)
+        return typer.main.get_command(made)
+    made.callback(help=COMMANDS[name])(_nothing)  # makes it a group, also of one
+    for subcommand, (function, text) in group.items():
+        made.command(subcommand, help=text)(function)
+    return typer.main.get_command(made)
+
+
+def _nothing() -> None:
+    """The words of a group alone do nothing."""
+
+
+def leaves() -> list[tuple[str, ...]]:
+    """Every command in full, such as `("policy", "explain")`; loads them all."""
+    found: list[tuple[str, ...]] = []
+    for name in COMMANDS:
+        group = getattr(importlib.import_module(f"codemodekit.cli.{name}"), "SUBCOMMANDS", None)
+        found += [(name,)] if group is None else [(name, subcommand) for subcommand in group]
+    return found
 
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"]}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from codemodekit._json import ABSENT, loads
 from codemodekit.servers.config import POLICY_NAMES, Config, ConfigError, PolicyChoice, load_config, read_policy
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "Policy",
     "chosen_config",
     "chosen_policy",
+    "json_option",
     "require_source",
     "require_sources",
 ]
@@ -96,3 +99,19 @@ def chosen_policy(option: str | None, config: Config) -> PolicyChoice:
             f"give --policy {'|'.join(POLICY_NAMES)}|FILE, or the key 'policy' in the config"
         )
     return config.policy
+
+
+def json_option(option: str, text: str | None) -> Any:
+    """The JSON value that an option holds; ABSENT without the option.
+
+    Raises:
+        ConfigError: not JSON.
+    """
+    if text is None:
+        return ABSENT
+    try:
+        return loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{option}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{option}: not JSON: {error}") from error

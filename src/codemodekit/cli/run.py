@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from codemodekit._json import loads
 from codemodekit.cli.interruptible import run_interruptible
-from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy
+from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy, json_option
 from codemodekit.cli.output import console, print_json, stray_prints_to_stderr, waiting
 from codemodekit.cli.results import show_error, show_result
 from codemodekit.code_mode import CodeMode
@@ -42,7 +40,7 @@ def command(
 ) -> int:
     if check:
         return _check(_program(file), as_json=as_json)
-    value = _context(context)
+    value = None if context is None else json_option("--context", context)
     chosen = chosen_config(config, mcp_config)
     code_mode = build_code_mode(chosen, policy_override=chosen_policy(policy, chosen), base_limits=ExecutionLimits())
     program = _program(file)
@@ -64,17 +62,6 @@ def _program(file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}") from error
-
-
-def _context(text: str | None) -> Any:
-    if text is None:
-        return None
-    try:
-        return loads(text)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"--context:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"--context: not JSON: {error}") from error
 
 
 async def _run(code_mode: CodeMode, program: str, context: Any) -> dict[str, Any]:

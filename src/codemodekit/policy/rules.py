@@ -159,9 +159,9 @@ class RulesPolicy(ImmediatePolicy):
 
     def _used_up(self, number: int, rule: Rule, request: PolicyRequest) -> str | None:
         if rule.per_run is not None and self._runs.count(number, request.execution_id) >= rule.per_run:
-            return f"its limit of {rule.per_run} calls a run is used up"
+            return f"its limit of {_calls(rule.per_run)} a run is used up"
         if rule.per_minute is not None and self._minutes.count(_key(number, rule, request)) >= rule.per_minute:
-            return f"its limit of {rule.per_minute} calls a minute is used up"
+            return f"its limit of {_calls(rule.per_minute)} a minute is used up"
         return None
 
     def _explanation(
@@ -193,9 +193,14 @@ def _identity(principal: Any) -> str:
 
 def _limits(rule: Rule) -> Iterator[str]:
     if rule.per_run is not None:
-        yield f"it lets {rule.per_run} calls of a run through"
+        yield f"it lets {_calls(rule.per_run)} of a run through"
     if rule.per_minute is not None:
-        yield f"it lets {rule.per_minute} calls a minute through{' for each principal' if rule.each_principal else ''}"
+        apart = " for each principal" if rule.each_principal else ""
+        yield f"it lets {_calls(rule.per_minute)} a minute through{apart}"
+
+
+def _calls(number: int) -> str:
+    return f"{number} call{'' if number == 1 else 's'}"
 
 
 def _decision(rule: Rule) -> Decision:
