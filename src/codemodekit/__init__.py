@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from codemodekit.code_mode import CodeMode, RunEvent, RunResult, TrustedRecord
+    from codemodekit.code_mode import CodeMode, ObserverEvent, RunEvent, RunResult, TrustedRecord
     from codemodekit.compilers.typescript import TypeScriptCompiler
     from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest, ToolAnnotations, ToolDefinition, ToolResult
     from codemodekit.diagnostics import Diagnostic, DiagnosticCode
@@ -35,6 +35,7 @@ __all__ = [
     "ExecutionLimits",
     "LocalToolProvider",
     "McpToolProvider",
+    "ObserverEvent",
     "PolicyRequest",
     "QuickJsSandbox",
     "RunEvent",
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "codemodekit.code_mode": ("CodeMode", "RunEvent", "RunResult", "TrustedRecord"),
+    "codemodekit.code_mode": ("CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"),
     "codemodekit.compilers.typescript": ("TypeScriptCompiler",),
     "codemodekit.contracts": (
         "Allow", "Ask", "Deny", "PolicyRequest", "ToolAnnotations", "ToolDefinition", "ToolResult",

@@ -247,7 +247,7 @@ async def test_two_hundred_levels_cross_both_ways_and_more_are_refused() -> None
 
 
 @pytest.mark.proves("observe.events", "api.local-tools")
-async def test_a_tool_in_a_thread_reports_progress_to_the_loop() -> None:
+async def test_a_tool_in_a_thread_reports_progress_to_a_coroutine_on_the_loop() -> None:
     loop = asyncio.get_running_loop()
     heard: list[tuple[str | None, bool]] = []
 
@@ -256,7 +256,7 @@ async def test_a_tool_in_a_thread_reports_progress_to_the_loop() -> None:
         context.report_progress(7)  # type: ignore[arg-type] # what a careless tool does
         return 1
 
-    def listen(event: Any) -> None:
+    async def listen(event: Any) -> None:
         if event.kind == "tool_progress":
             heard.append((event.message, asyncio._get_running_loop() is loop))
 

@@ -303,34 +303,8 @@ async def test_progress_is_bounded_in_number_rate_and_size_and_the_end_still_com
     events.clear()
     async with kit(local("app", [chatty]), limits={"progress_events_per_second": 5}) as code_mode:
         await code_mode.run("await tools.app.chatty({})", on_progress=events.append)
-    assert len(events) <= 11  # two seconds at the most, and the end
+    assert len(events) <= 9  # two seconds at the most, and the end among the five of its second
     assert events[-1].kind == "finished"
-
-
-@pytest.mark.proves("observe.advisory")
-async def test_listeners_that_fail_change_nothing() -> None:
-    def fail(_event: RunEvent) -> None:
-        raise RuntimeError("listener")
-
-    async with kit(app(), observer=fail) as code_mode:
-        result = await code_mode.run("return (await tools.app.echo({ a: 1 })).structuredContent", on_progress=fail)
-    assert result.value == {"a": 1}
-
-
-@pytest.mark.proves("observe.payload-free")
-async def test_the_observer_hears_every_station_and_no_payload() -> None:
-    events: list[RunEvent] = []
-
-    async def work(secret: str, context: ToolContext) -> str:
-        context.report_progress(secret)
-        return secret
-
-    async with kit(local("app", [work]), observer=events.append) as code_mode:
-        await code_mode.run("for (let i = 0; i < 20; i++) await tools.app.work({ secret: 'hush-hush' })")
-    kinds = [event.kind for event in events]
-    assert kinds.count("tool_finished") == 20
-    assert "tool_progress" not in kinds
-    assert "hush-hush" not in repr(events)
 
 
 @pytest.mark.proves("result.one-outcome", "observe.events")

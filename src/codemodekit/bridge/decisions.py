@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
 from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.failures import CallRefused, refused
 from codemodekit.bridge.receipts import CallStatus
 from codemodekit.contracts import Allow, Ask, Decision, Deny, PolicyRequest, ToolPolicy
 from codemodekit.diagnostics import DiagnosticCode
-from codemodekit.policy import ImmediatePolicy
+from codemodekit.policy import ImmediatePolicy, RulesPolicy
 
-__all__ = ["Approver", "Decisions"]
+__all__ = ["ALLOWED", "Approver", "Decisions", "Verdict", "denied"]
 
 Approver: TypeAlias = Callable[[PolicyRequest, str | None], Awaitable[Decision]]
 """Answers an Ask with Allow or Deny; anything else denies. Bounded by the wall limit of the run only."""
@@ -31,6 +31,30 @@ class _Failed:
     """Who was asked raised something instead of answering."""
 
     error: BaseException
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about a call, and by whom."""
+
+    allowed: bool
+    effect: Literal["allow", "deny", "ask"] = "deny"
+    """What the policy said; `ask` was put before the approver. A policy that failed has denied."""
+    reason: str | None = None
+    """For a denial, what the model reads; for an approved call, why the policy asked."""
+    rule: int | None = None
+    """Which rule of the policy decided, counted from 1; looked for only when somebody wants to know."""
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
+    """What the policy or the approver raised."""
+
+
+ALLOWED: Final = Verdict(True, "allow")
+
+_NO_REASON: Final = "the policy did not allow it"
+_NOBODY: Final = "it needs an approval, and this host has nobody to give it"
+_POLICY_FAILED: Final = "the policy failed, and what it does not allow is denied"
+_APPROVER_FAILED: Final = "the approver failed, and what it does not allow is denied"
 
 
 class Decisions:
@@ -39,6 +63,7 @@ class Decisions:
     def __init__(self, policy: ToolPolicy, approver: Approver | None) -> None:
         self._policy = policy
         self._immediate = policy if isinstance(policy, ImmediatePolicy) else None
+        self._rules = policy if isinstance(policy, RulesPolicy) else None
         self._approver = approver
         self.lets_all_through = self._immediate is not None and self._immediate.always == Allow()
         """Nothing needs to be asked."""
@@ -48,37 +73,50 @@ class Decisions:
         if self._immediate is not None:
             self._immediate.ended(execution_id)
 
-    async def decide(self, request: PolicyRequest) -> None:
-        """Return if the call is let through.
-
-        Raises:
-            CallRefused: it is not; nothing reached the source.
-        """
+    async def judge(self, request: PolicyRequest, *, name_rule: bool = False) -> Verdict:
+        """What is decided about the request. `name_rule`: somebody wants to know which rule it was."""
+        # before the policy is asked: its counters move with each call it lets through
+        rule = self._rule(request) if name_rule else None
         decision = await self._ask_policy(request)
         if isinstance(decision, Ask):
-            decision = await self._ask_approver(request, decision)
-        if not isinstance(decision, Allow):
-            reason = decision.reason if isinstance(decision, Deny) else None
-            raise _denied(request, reason or "the policy did not allow it")
+            return await self._ask_approver(request, _words(decision.reason), rule)
+        return _verdict(decision, "deny", _POLICY_FAILED, rule)
+
+    def _rule(self, request: PolicyRequest) -> int | None:
+        found = None if self._rules is None else self._rules.explain(request).rule
+        return None if found is None else found + 1
 
     async def _ask_policy(self, request: PolicyRequest) -> Any:
-        failed = "the policy failed, and what it does not allow is denied"
         if self._immediate is not None:
             try:
                 return self._immediate.decide(request)
             except Exception as error:
-                raise _denied(request, failed) from error
+                return _Failed(error)
         try:
-            answer = await _answer(self._policy, request, within=POLICY_SECONDS)
+            return await _answer(self._policy, request, within=POLICY_SECONDS)
         except TimeoutError as error:
-            raise _denied(request, "the policy gave no answer in time") from error
-        return _unless_failed(answer, request, failed)
+            return _Failed(error, "the policy gave no answer in time")
 
-    async def _ask_approver(self, request: PolicyRequest, ask: Ask) -> Any:
+    async def _ask_approver(self, request: PolicyRequest, why: str | None, rule: int | None) -> Verdict:
         if self._approver is None:
-            raise _denied(request, ask.reason or "it needs an approval, and this host has nobody to give it")
-        answer = await _answer(self._approver, request, ask.reason, within=None)
-        return _unless_failed(answer, request, "the approver failed, and what it does not allow is denied")
+            return Verdict(False, "ask", why or _NOBODY, rule)
+        answer = await _answer(self._approver, request, why, within=None)
+        if isinstance(answer, Allow):
+            return Verdict(True, "ask", why, rule)
+        return _verdict(answer, "ask", _APPROVER_FAILED, rule)
+
+
+def _verdict(answer: Any, effect: Literal["deny", "ask"], failed: str, rule: int | None) -> Verdict:
+    if isinstance(answer, Allow):
+        return ALLOWED if rule is None else Verdict(True, "allow", None, rule)
+    if isinstance(answer, _Failed):
+        return Verdict(False, effect, answer.reason or failed, rule, answer.error)
+    reason = _words(answer.reason) if isinstance(answer, Deny) else None
+    return Verdict(False, effect, reason or _NO_REASON, rule)
+
+
+def _words(reason: object) -> str | None:
+    return reason if isinstance(reason, str) else None
 
 
 async def _answer(asked: Callable[..., Awaitable[Any]], *question: Any, within: float | None) -> Any:
@@ -106,14 +144,10 @@ async def _asking(asked: Callable[..., Awaitable[Any]], question: tuple[Any, ...
         return _Failed(error)
 
 
-def _unless_failed(answer: Any, request: PolicyRequest, reason: str) -> Any:
-    if isinstance(answer, _Failed):
-        raise _denied(request, reason) from answer.error
-    return answer
-
-
-def _denied(request: PolicyRequest, reason: Any) -> CallRefused:
-    words = clean(reason, 500) if isinstance(reason, str) else "the policy did not allow it"
-    message = f"{request.source}.{request.tool} was not allowed: {words}"
+def denied(request: PolicyRequest, verdict: Verdict) -> CallRefused:
+    """The refusal of a call that was not let through; nothing reached the source."""
+    message = f"{request.source}.{request.tool} was not allowed: {clean(verdict.reason or _NO_REASON, 500)}"
     code = DiagnosticCode.TOOL_APPROVAL_DENIED
-    return refused(code, message, request.source, request.tool, status=CallStatus.DENIED)
+    refusal = refused(code, message, request.source, request.tool, status=CallStatus.DENIED)
+    refusal.__cause__ = verdict.cause
+    return refusal

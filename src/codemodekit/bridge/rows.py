@@ -25,6 +25,7 @@ class CallRow:
         "dispatched",
         "ended",
         "has_turn",
+        "listed",
         "may_write",
         "read_only",
         "result_bytes",
@@ -45,6 +46,7 @@ class CallRow:
         self.code: str | None = None
         self.settled = False
         self.has_turn = False
+        self.listed = True
         self.carried = False
         self.task: asyncio.Task[Any] | None = None
 

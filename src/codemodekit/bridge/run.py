@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from codemodekit.bridge.admission import check_input, find_tool, no_source, unavailable
-from codemodekit.bridge.cleaning import clean
-from codemodekit.bridge.decisions import Decisions
+from codemodekit.bridge.decisions import ALLOWED, Decisions, Verdict, denied
 from codemodekit.bridge.failures import CallRefused, error_wire, refused, translate
 from codemodekit.bridge.receipts import CallReceipt, CallStatus
 from codemodekit.bridge.results import bound_result, output_note
@@ -29,8 +29,9 @@ from codemodekit.limits import ExecutionLimits
 
 __all__ = ["BridgeRun", "CallListener", "FailureRecorder", "Shared", "TrustedResultHandler"]
 
-TrustedResultHandler: TypeAlias = Callable[[ToolCall, ToolResult], None]
-"""Trusted host code that sees whole results, sideband included."""
+TrustedResultHandler: TypeAlias = Callable[[ToolCall, ToolResult, int], None]
+"""Shows a whole result, sideband included, to trusted host code; the last is about how many bytes it is. Must return at
+once and never raise."""
 
 FailureRecorder: TypeAlias = Callable[[str, Diagnostic, BaseException | None], Diagnostic]
 """Keeps the host's record of a failure (run, diagnostic, cause); gives the diagnostic back with its correlation id."""
@@ -45,10 +46,27 @@ _MOST_REFUSED_ROWS: Final = 100
 class CallListener(Protocol):
     """Hears of the stations of a call; must return at once and never raise."""
 
-    def queued(self, call_id: str, source: str, tool: str) -> None: ...
-    def started(self, call_id: str, source: str, tool: str) -> None: ...
-    def progress(self, call_id: str, source: str, tool: str, message: str) -> None: ...
-    def finished(self, receipt: CallReceipt) -> None: ...
+    def queued(self, call: GuestCall) -> None:
+        """It has been admitted and waits for its turn."""
+
+    def decided(self, call: GuestCall, verdict: Verdict) -> None:
+        """The policy, and the approver if it was asked, have spoken."""
+
+    def started(self, call: GuestCall) -> None:
+        """It is sent to its source."""
+
+    def carrying(self, call: GuestCall) -> AbstractContextManager[object]:
+        """Entered around what the source does."""
+        ...
+
+    def progress(self, call: GuestCall, message: str) -> None:
+        """Its tool says how far it has come; not yet bounded or cleaned."""
+
+    def finished(self, call: GuestCall, receipt: CallReceipt) -> None:
+        """It has its answer, or will never have one; also when it never got as far as the queue."""
+
+    def passed_over(self) -> None:
+        """One more call beyond those that are listed was refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +178,7 @@ class BridgeRun:
         if len(self._rows) < self._limits.max_tool_calls + _MOST_REFUSED_ROWS:
             self._rows.append(row)
         else:
+            row.listed = False
             self._over_limit += 1
         self._running[call.id] = row
         return row
@@ -259,7 +278,7 @@ class BridgeRun:
             if tool is None:
                 tool = await self._admit_late(row)
             if self._listener is not None:
-                self._listener.queued(call_name(row.call.id), row.call.source, row.call.tool)
+                self._listener.queued(row.call)
             if not self._turns.take(row):
                 await self._turns.wait(row)
             answer = await self._dispatch(row, tool)
@@ -284,9 +303,8 @@ class BridgeRun:
 
     async def _dispatch(self, row: CallRow, tool: CatalogTool) -> bytes:
         call = row.call
-        decisions = self._shared.decisions
-        if not decisions.lets_all_through:
-            await decisions.decide(self._request(call, tool))
+        if self._listener is not None or not self._shared.decisions.lets_all_through:
+            await self._decide(call, tool)
         session = self._shared.catalog.session(call.source)
         if session is None:
             raise unavailable(call, self._shared.catalog)
@@ -301,6 +319,16 @@ class BridgeRun:
         result = await self._timed(row, session, sent)
         return self._bound(row, tool, sent, result)
 
+    async def _decide(self, call: GuestCall, tool: CatalogTool) -> None:
+        decisions, listener, verdict = self._shared.decisions, self._listener, ALLOWED
+        request = self._request(call, tool)
+        if not decisions.lets_all_through:
+            verdict = await decisions.judge(request, name_rule=listener is not None)
+        if listener is not None:
+            listener.decided(call, verdict)
+        if not verdict.allowed:
+            raise denied(request, verdict)
+
     def _request(self, call: GuestCall, tool: CatalogTool) -> PolicyRequest:
         return PolicyRequest(
             execution_id=self._execution_id,
@@ -313,12 +341,16 @@ class BridgeRun:
         )
 
     async def _timed(self, row: CallRow, session: ToolSession, sent: ToolCall) -> ToolResult:
-        if self._listener is not None:
-            self._listener.started(sent.call_id, sent.source, sent.tool)
+        listener = self._listener
+        if listener is not None:
+            listener.started(row.call)
         row.dispatched, row.started = True, time.perf_counter()
         self._deadlines.add(row)
         try:
-            return await session.call(sent)
+            if listener is None:
+                return await session.call(sent)
+            with listener.carrying(row.call):
+                return await session.call(sent)
         except (Exception, SystemExit) as error:  # a function that calls exit() ends its call, not the host
             raise translate(error, sent.source, sent.tool) from error
 
@@ -344,7 +376,7 @@ class BridgeRun:
 
         def tell(message: str) -> None:
             if not self._closed and not row.settled:
-                listener.progress(call_name(call.id), call.source, call.tool, clean(message, 1024))
+                listener.progress(call, message)
 
         def report(message: object) -> None:
             if not isinstance(message, str):
@@ -358,27 +390,24 @@ class BridgeRun:
         return report
 
     def _bound(self, row: CallRow, tool: CatalogTool, sent: ToolCall, result: ToolResult) -> bytes:
-        self._show_to_host(sent, result)
-        note = output_note(tool, result)
-        if note is not None:
-            self.notes.append(note)
-        answer = bound_result(tool, result, self._limits.tool_result_bytes)
+        try:
+            note = output_note(tool, result)
+            if note is not None:
+                self.notes.append(note)
+            answer = bound_result(tool, result, self._limits.tool_result_bytes)
+        except CallRefused:
+            self._show_to_host(sent, result, self._limits.tool_result_bytes)
+            raise
+        self._show_to_host(sent, result, len(answer))
         row.result_bytes = len(answer)
         self._bytes += len(answer)
         if self._bytes > self._limits.total_bridge_bytes:
             raise self._bridge_full(row.call, CallStatus.FAILED)
         return answer
 
-    def _show_to_host(self, sent: ToolCall, result: ToolResult) -> None:
-        if self._shared.on_trusted_result is None:
-            return
-        try:
-            self._shared.on_trusted_result(sent, result)
-        except Exception as error:  # the call has taken effect, whatever the host makes of its result
-            if self._shared.on_failure is not None:
-                message = f"on_trusted_result failed with the result of {sent.source}.{sent.tool}"
-                diagnostic = Diagnostic(code=DiagnosticCode.INTERNAL_ERROR, message=message)
-                self._shared.on_failure(self._execution_id, diagnostic, error)
+    def _show_to_host(self, sent: ToolCall, result: ToolResult, size: int) -> None:
+        if self._shared.on_trusted_result is not None:
+            self._shared.on_trusted_result(sent, result, size)
 
     # --- endings ------------------------------------------------------------------------------------------------
 
@@ -397,8 +426,12 @@ class BridgeRun:
         row.ended = time.perf_counter()
         self._running.pop(row.call.id, None)
         self._turns.give_back(row)
-        if self._listener is not None:
-            self._listener.finished(row.receipt())
+        if self._listener is None:
+            return
+        if row.listed:
+            self._listener.finished(row.call, row.receipt())
+        else:
+            self._listener.passed_over()
 
 
 def _is_ready(tool: CatalogTool) -> bool:

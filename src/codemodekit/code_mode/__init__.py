@@ -1,7 +1,7 @@
 """The facade and the run loop: from a program's text to a result with its receipt."""
 
 from codemodekit.code_mode.code_mode import CodeMode
-from codemodekit.code_mode.events import RunEvent
+from codemodekit.code_mode.events import ObserverEvent, RunEvent
 from codemodekit.code_mode.result import RunResult, TrustedRecord
 
-__all__ = ["CodeMode", "RunEvent", "RunResult", "TrustedRecord"]
+__all__ = ["CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"]

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,15 +18,17 @@ from typing import Any, Final, Self
 from codemodekit._json import JsonObject, JsonValue, dumps
 from codemodekit.bridge.bridge import ToolBridge
 from codemodekit.bridge.decisions import Approver
-from codemodekit.bridge.run import TrustedResultHandler
 from codemodekit.catalog.health import CatalogNote, SourceHealth
 from codemodekit.catalog.manager import CatalogManager, Reconnect
 from codemodekit.catalog.search import ToolSearch
 from codemodekit.catalog.snapshot import Catalog
-from codemodekit.code_mode.events import EventStream, Listener
+from codemodekit.code_mode.events import Listener, Observer
+from codemodekit.code_mode.host_side import HostSide
+from codemodekit.code_mode.listeners import HostCode, Outbox
 from codemodekit.code_mode.pump import Inbox
-from codemodekit.code_mode.result import RunResult, TrustedRecord
+from codemodekit.code_mode.result import RunResult
 from codemodekit.code_mode.run import HOST_CLOSING, Run
+from codemodekit.code_mode.watching import Watch
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
 from codemodekit.declarations.typescript import declare_catalog
@@ -61,10 +63,12 @@ class CodeMode:
         sandbox: QuickJS in WebAssembly, unless another is given. It is closed with this object.
         limits: of every run.
         reconnect: how lost sources are sought again.
-        observer: hears payload-free events of every run.
+        observer: hears payload-free events of every run, beside the runs.
         approver: answers when the policy asks.
-        on_trusted_result: host code that sees whole tool results, sideband included.
-        on_diagnostic: host code that gets the fuller record behind each `correlationId`.
+        on_trusted_result: host code that sees whole tool results, sideband included, beside the runs.
+        on_diagnostic: host code that gets the fuller record behind each `correlationId`, beside the runs.
+
+    Of these listeners a coroutine function is awaited on the event loop, any other function is called in a thread.
 
     Raises:
         ConfigurationError: no policy, or a duplicate or empty source name.
@@ -79,10 +83,10 @@ class CodeMode:
         sandbox: CodeSandbox | None = None,
         limits: ExecutionLimits | None = None,
         reconnect: Reconnect | None = None,
-        observer: Listener | None = None,
+        observer: Observer | None = None,
         approver: Approver | None = None,
-        on_trusted_result: TrustedResultHandler | None = None,
-        on_diagnostic: Callable[[TrustedRecord], None] | None = None,
+        on_trusted_result: HostCode | None = None,
+        on_diagnostic: HostCode | None = None,
     ) -> None:
         if tool_policy in _POLICY_MAKERS:
             raise ConfigurationError(f"call it: tool_policy={getattr(tool_policy, '__name__', 'policy')}(...)")
@@ -95,16 +99,15 @@ class CodeMode:
         self._compiler: CodeCompiler = compiler if compiler is not None else TypeScriptCompiler()
         self._sandbox: CodeSandbox = sandbox if sandbox is not None else QuickJsSandbox()
         self._limits = limits or ExecutionLimits()
-        self._observer = observer
-        self._on_diagnostic = on_diagnostic
+        self._host = HostSide(observer=observer, on_trusted_result=on_trusted_result, on_diagnostic=on_diagnostic)
         self._catalog = CatalogManager(providers, reconnect=reconnect or Reconnect())
         self._search = ToolSearch(self._catalog)
         self._bridge = ToolBridge(
             catalog=self._catalog,
             policy=tool_policy,
             approver=approver,
-            on_trusted_result=on_trusted_result,
-            on_failure=self._record,
+            on_trusted_result=self._host.show_result if self._host.wants_results else None,
+            on_failure=self._host.record,
         )
         self._running: set[asyncio.Task[Any]] = set()
         self._closing = False
@@ -121,6 +124,7 @@ class CodeMode:
             raise ClosedError("this CodeMode has been closed")
         if not self._started:
             self._started = True
+            self._host.open()
             await self._catalog.start()
 
     async def aclose(self) -> None:
@@ -133,6 +137,7 @@ class CodeMode:
             await asyncio.wait(running, timeout=5)
         await self._catalog.aclose()
         await self._sandbox.aclose()
+        await self._host.aclose()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -173,31 +178,63 @@ class CodeMode:
             )
         _check_context(context)
         execution_id = "run_" + secrets.token_hex(8)
-        events = self._events(execution_id, on_progress)
+        progress = self._host.progress(on_progress)
+        watch = self._host.watch(execution_id, code, self._limits, progress)
         task = asyncio.current_task()
         assert task is not None
         self._running.add(task)
         try:
-            result = await self._run(execution_id, code, context, principal, events)
+            result = await self._watched(watch, self._cancellable(execution_id, code, context, principal, watch))
+            await self._heard(progress)
         except asyncio.CancelledError:
-            if not self._takes_back_cancelling(task):
-                self._ended(events, "cancelled", str(DiagnosticCode.EXECUTION_CANCELLED))
-                raise
-            result = _failure(execution_id, HOST_CLOSING)
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._host.heard(progress)
+            raise
         finally:
             self._running.discard(task)
-        result = self._correlated(result)
-        self._ended(events, "ok" if result.ok else "failed", str(result.error.code) if result.error else None)
         return result
 
+    async def _watched(self, watch: Watch | None, running: Coroutine[Any, Any, RunResult]) -> RunResult:
+        """The result of the run, whose beginning and end the watchers hear whatever comes."""
+        if watch is None:
+            return self._correlated(await running)
+        watch.began()
+        try:
+            result = self._correlated(await running)
+        except asyncio.CancelledError:
+            watch.end("cancelled", str(DiagnosticCode.EXECUTION_CANCELLED), None)
+            raise
+        except BaseException:
+            watch.end("failed", str(DiagnosticCode.INTERNAL_ERROR), None)
+            raise
+        watch.end("ok" if result.ok else "failed", str(result.error.code) if result.error else None, result.rerun)
+        return result
+
+    async def _heard(self, progress: Outbox | None) -> None:
+        try:
+            await self._host.heard(progress)
+        except asyncio.CancelledError:
+            if not self._takes_back_cancelling(asyncio.current_task()):
+                raise
+
+    async def _cancellable(
+        self, execution_id: str, code: str, context: JsonValue, principal: Any, watch: Watch | None
+    ) -> RunResult:
+        try:
+            return await self._run(execution_id, code, context, principal, watch)
+        except asyncio.CancelledError:
+            if not self._takes_back_cancelling(asyncio.current_task()):
+                raise
+            return _failure(execution_id, HOST_CLOSING)
+
     async def _run(
-        self, execution_id: str, code: str, context: JsonValue, principal: Any, events: EventStream | None
+        self, execution_id: str, code: str, context: JsonValue, principal: Any, watch: Watch | None
     ) -> RunResult:
         program = await self.compile(code)
         if isinstance(program, Diagnostic):
             return _failure(execution_id, program)
-        if events is not None:
-            events.compiled()
+        if watch is not None:
+            watch.compiled()
         inbox = Inbox()
         run = Run(
             execution_id=execution_id,
@@ -206,31 +243,31 @@ class CodeMode:
             limits=self._limits,
             seed=int.from_bytes(os.urandom(8), "little"),
             sandbox=self._sandbox,
-            bridge=self._bridge.open(execution_id, self._limits, inbox.put, principal=principal, listener=events),
+            bridge=self._bridge.open(execution_id, self._limits, inbox.put, principal=principal, listener=watch),
             inbox=inbox,
-            events=events,
         )
-        if events is not None:
-            events.running()
+        if watch is not None:
+            watch.running()
         try:
             result = await run.execute()
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if run.cut_short is None or task is None or not self._takes_back_cancelling(task):
+            if run.cut_short is None or not self._takes_back_cancelling(asyncio.current_task()):
                 raise
             result = run.cut_short
+        if watch is not None:
+            watch.result_bytes = run.result_bytes
         return self._correlated(result, run.fault)
 
-    def _takes_back_cancelling(self, task: asyncio.Task[Any]) -> bool:
+    def _takes_back_cancelling(self, task: asyncio.Task[Any] | None) -> bool:
         """Whether the task was cancelled by `aclose` and by nobody else: its caller gets a result then."""
-        if not self._closing or task.cancelling() > 1:
+        if task is None or not self._closing or task.cancelling() > 1:
             return False
         task.uncancel()
         return True
 
     async def compile(self, code: str) -> Program | Diagnostic:
         """Check a program without running it: the compiled form, or why it cannot be compiled."""
-        size = len(code.encode("utf-8", "surrogatepass"))
+        size = _size(code)
         if size > self._limits.source_bytes:
             message = (
                 f"the program is {size} bytes and may be {self._limits.source_bytes}; pass data by `context` instead"
@@ -290,31 +327,14 @@ class CodeMode:
 
     # --- records ------------------------------------------------------------------------------------------------
 
-    def _events(self, execution_id: str, on_progress: Listener | None) -> EventStream | None:
-        if on_progress is None and self._observer is None:
-            return None
-        return EventStream(execution_id, self._limits, on_progress, self._observer)
-
-    def _ended(self, events: EventStream | None, status: str, code: str | None) -> None:
-        if events is not None:
-            events.ended(status, code)
-
     def _correlated(self, result: RunResult, cause: BaseException | None = None) -> RunResult:
         if result.error is None or result.error.correlation_id:
             return result
-        return replace(result, error=self._record(result.execution_id, result.error, cause))
+        return replace(result, error=self._host.record(result.execution_id, result.error, cause))
 
-    def _record(self, execution_id: str, diagnostic: Diagnostic, cause: BaseException | None) -> Diagnostic:
-        correlation_id = "diag_" + secrets.token_hex(8)
-        diagnostic = replace(diagnostic, correlation_id=correlation_id)
-        if self._on_diagnostic is not None:
-            record = TrustedRecord(
-                correlation_id=correlation_id, execution_id=execution_id, diagnostic=diagnostic, exception=cause
-            )
-            # A host's listener that fails changes nothing for the run.
-            with contextlib.suppress(Exception):
-                self._on_diagnostic(record)
-        return diagnostic
+
+def _size(code: str) -> int:
+    return len(code.encode("utf-8", "surrogatepass"))
 
 
 def _check_context(context: JsonValue) -> None:

@@ -1,17 +1,15 @@
-"""What listeners hear while a run goes on: lifecycle events without payloads, bounded, never in the run's way."""
+"""What listeners hear while runs go on, as values: progress for who waits, and events for who operates the host.
+
+Neither carries what a program says to a tool or hears from it; progress has the messages that tools meant to be read.
+"""
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from codemodekit.bridge.receipts import CallReceipt
-from codemodekit.limits import ExecutionLimits
-
-__all__ = ["EventKind", "EventStream", "Listener", "RunEvent"]
+__all__ = ["EventKind", "Listener", "Observer", "ObserverEvent", "ObserverEventKind", "RunEvent"]
 
 EventKind: TypeAlias = Literal[
     "compiled", "started", "tool_queued", "tool_started", "tool_progress", "tool_finished", "finished"
@@ -20,7 +18,7 @@ EventKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """One station of a run."""
+    """One station of a run, for whoever waits for its end."""
 
     sequence: int
     """Increases by at least one from event to event of a run."""
@@ -32,92 +30,46 @@ class RunEvent:
     message: str | None = None
     """For tool_progress: what the tool said, cleaned and bounded."""
     status: str | None = None
-    """For tool_finished and finished: how it ended."""
+    """For tool_finished: the status of the receipt. For finished: ok, failed or cancelled."""
     code: str | None = None
+    """Why it failed, as a stable code."""
 
 
-Listener: TypeAlias = Callable[[RunEvent], None]
-"""Called on the event loop; must return at once. What it raises is dropped."""
+ObserverEventKind: TypeAlias = Literal[
+    "execution_started", "tool_call_queued", "tool_call_started", "tool_call_completed", "execution_completed"
+]
 
 
-class EventStream:
-    """The events of one run for its listeners; implements the bridge's CallListener."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserverEvent:
+    """One station of any run, for whoever operates the host: no program, argument, result or message is in it."""
 
-    def __init__(
-        self, execution_id: str, limits: ExecutionLimits, progress: Listener | None, observer: Listener | None
-    ) -> None:
-        self._execution_id = execution_id
-        self._limits = limits
-        self._progress = progress
-        self._observer = observer
-        self._sequence = 0
-        self._reported = 0
-        self._recent: deque[float] = deque()
-
-    def compiled(self) -> None:
-        self._emit("compiled")
-
-    def running(self) -> None:
-        self._emit("started")
-
-    def ended(self, status: str, code: str | None) -> None:
-        self._emit("finished", status=status, code=code, always=True)
-
-    def queued(self, call_id: str, source: str, tool: str) -> None:
-        self._emit("tool_queued", call_id=call_id, source=source, tool=tool)
-
-    def started(self, call_id: str, source: str, tool: str) -> None:
-        self._emit("tool_started", call_id=call_id, source=source, tool=tool)
-
-    def progress(self, call_id: str, source: str, tool: str, message: str) -> None:
-        most = self._limits.progress_message_bytes
-        text = message.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
-        self._emit("tool_progress", call_id=call_id, source=source, tool=tool, message=text)
-
-    def finished(self, receipt: CallReceipt) -> None:
-        self._emit(
-            "tool_finished", call_id=receipt.id, source=receipt.source, tool=receipt.tool, status=str(receipt.status),
-            code=receipt.code,
-        )  # fmt: skip
-
-    def _emit(
-        self,
-        kind: EventKind,
-        *,
-        call_id: str | None = None,
-        source: str | None = None,
-        tool: str | None = None,
-        message: str | None = None,
-        status: str | None = None,
-        code: str | None = None,
-        always: bool = False,
-    ) -> None:
-        self._sequence += 1
-        event = RunEvent(
-            sequence=self._sequence, kind=kind, execution_id=self._execution_id, call_id=call_id, source=source,
-            tool=tool, message=message, status=status, code=code,
-        )  # fmt: skip
-        if self._observer is not None and kind != "tool_progress":
-            _tell(self._observer, event)
-        if self._progress is not None and (always or self._may_report()):
-            _tell(self._progress, event)
-
-    def _may_report(self) -> bool:
-        # The last place is kept for the terminal event.
-        now = time.monotonic()
-        while self._recent and self._recent[0] <= now - 1:
-            self._recent.popleft()
-        if self._reported >= self._limits.max_progress_events - 1:
-            return False
-        if len(self._recent) >= self._limits.progress_events_per_second:
-            return False
-        self._reported += 1
-        self._recent.append(now)
-        return True
+    sequence: int
+    """Increases by one from event to event of a run."""
+    kind: ObserverEventKind
+    execution_id: str
+    time: float
+    """Seconds since 1970."""
+    call_id: str | None = None
+    source: str | None = None
+    """As the program named it; a source or tool that does not exist has a name too. At most 513 characters."""
+    tool: str | None = None
+    status: str | None = None
+    """For tool_call_completed: the status of the receipt. For execution_completed: ok, failed or cancelled."""
+    code: str | None = None
+    """Why it failed, as a stable code."""
+    duration_ms: float | None = None
+    """Of a call, from dispatch to answer; None when it was never dispatched. Of a run, all of it."""
+    input_bytes: int | None = None
+    """Of a call, its input as JSON. Of a run, its program."""
+    result_bytes: int | None = None
+    """Of a call, what the program got. Of a run, the value it returned."""
+    calls: int | None = None
+    """For execution_completed: how many calls the program made, those that were refused included."""
 
 
-def _tell(listener: Listener, event: RunEvent) -> None:
-    try:
-        listener(event)
-    except Exception:  # delivery is advisory: a failing listener changes nothing for the run
-        return
+Listener: TypeAlias = Callable[[RunEvent], None] | Callable[[RunEvent], Awaitable[None]]
+"""Hears the progress of one run. A coroutine function is awaited on the event loop, any other is called in a thread."""
+
+Observer: TypeAlias = Callable[[ObserverEvent], None] | Callable[[ObserverEvent], Awaitable[None]]
+"""Hears the events of all runs, in the same manner."""

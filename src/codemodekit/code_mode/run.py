@@ -17,7 +17,6 @@ from codemodekit._json import ABSENT, Absent, JsonValue, loads
 from codemodekit.bridge.receipts import rerun_verdict
 from codemodekit.bridge.run import BridgeRun
 from codemodekit.code_mode.endings import describe, unhandled_note
-from codemodekit.code_mode.events import EventStream
 from codemodekit.code_mode.pump import Ending, Inbox, Pump
 from codemodekit.code_mode.result import RunResult
 from codemodekit.contracts import CodeSandbox, Guest, GuestError, Launch, Program, Returned, Threw
@@ -59,10 +58,11 @@ class Run:
     sandbox: CodeSandbox
     bridge: BridgeRun
     inbox: Inbox
-    events: EventStream | None = None
     pump: Pump | None = None
     fault: Exception | None = None
     """What broke the sandbox, if it did."""
+    result_bytes: int | None = None
+    """Size of the returned value as JSON, once there is one."""
     cut_short: RunResult | None = None
     """How far the run had come when it was cancelled: what `execute` cannot return then."""
 
@@ -138,7 +138,8 @@ class Run:
             return ABSENT, self._describe(ending.error)
         if ending.json is None:
             return ABSENT, None
-        if len(ending.json.encode("utf-8", "replace")) > self.limits.final_result_bytes:
+        self.result_bytes = len(ending.json.encode("utf-8", "replace"))
+        if self.result_bytes > self.limits.final_result_bytes:
             return ABSENT, self._describe(GuestError(kind="output_limit"))
         try:
             return loads(ending.json), None

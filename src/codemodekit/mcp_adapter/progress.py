@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 __all__ = ["forwarding"]
 
@@ -47,12 +47,7 @@ async def forwarding(report: Report) -> AsyncIterator[Callable[[_Event], None]]:
     """A listener for one run, whose events reach the client in order."""
     send, receive = anyio.create_memory_object_stream[_Event](_QUEUE)
 
-    def listen(event: _Event) -> None:
-        try:
-            send.send_nowait(event)
-        except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            _log.debug("left out a progress event")
-
+    listen = _Listen(send)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_pump, receive, report)
@@ -65,6 +60,21 @@ async def forwarding(report: Report) -> AsyncIterator[Callable[[_Event], None]]:
         tasks.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
     if failure is not None:
         raise failure
+
+
+class _Listen:
+    """Queues events; told on the event loop, for it takes no time."""
+
+    at_once: Final = True
+
+    def __init__(self, send: MemoryObjectSendStream[_Event]) -> None:
+        self._send = send
+
+    def __call__(self, event: _Event) -> None:
+        try:
+            self._send.send_nowait(event)
+        except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            _log.debug("left out a progress event")
 
 
 async def _pump(events: MemoryObjectReceiveStream[_Event], report: Report) -> None:

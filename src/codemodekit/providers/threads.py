@@ -7,6 +7,7 @@ which never return would end up stopping everything, and the interpreter waits f
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import os
 import queue
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-__all__ = ["in_thread"]
+__all__ = ["in_thread", "start_in_thread"]
 
 _IDLE_S: Final = 10.0
 """How long a thread without work is kept."""
@@ -33,6 +34,21 @@ async def in_thread(function: Callable[..., Any], *arguments: Any, **keywords: A
     bound = partial(contextvars.copy_context().run, function, *arguments, **keywords)
     _a_thread().give(lambda: _outcome(bound, loop, settled))
     return await settled
+
+
+def start_in_thread(function: Callable[[], object]) -> None:
+    """Begin it in a thread and go on; what it raises is nobody's."""
+    _a_thread().give(lambda: _quietly(function))
+
+
+def _quietly(function: Callable[[], object]) -> _Report:
+    with contextlib.suppress(BaseException):
+        function()
+    return _nothing
+
+
+def _nothing() -> None:
+    """There is nobody to tell."""
 
 
 def _outcome(function: Callable[[], Any], loop: asyncio.AbstractEventLoop, settled: asyncio.Future[Any]) -> _Report:
