@@ -83,7 +83,12 @@ class Decisions:
         return _verdict(decision, "deny", _POLICY_FAILED, rule)
 
     def _rule(self, request: PolicyRequest) -> int | None:
-        found = None if self._rules is None else self._rules.explain(request).rule
+        if self._rules is None:
+            return None
+        try:
+            found = self._rules.explain(request).rule
+        except Exception:  # deciding fails then too, and that denies
+            return None
         return None if found is None else found + 1
 
     async def _ask_policy(self, request: PolicyRequest) -> Any:
