@@ -16,6 +16,7 @@ __all__ = [
     "SourceLost",
     "ToolCallFailed",
     "ToolError",
+    "ToolResultInvalid",
     "ToolResultTooLarge",
 ]
 
@@ -54,6 +55,10 @@ class ToolCallFailed(CodeModeKitError):
 
 class ToolResultTooLarge(ToolCallFailed):
     """A source answered with more than its connection carries; the call itself may well have succeeded."""
+
+
+class ToolResultInvalid(ToolCallFailed):
+    """A source answered with what is no result; the call itself may well have succeeded."""
 
 
 class SourceLost(CodeModeKitError):

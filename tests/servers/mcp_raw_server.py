@@ -1,11 +1,15 @@
 """A stdio MCP server without an SDK that does exactly what a test says, also what no SDK would do.
 
-Its one argument is JSON: `ignore` (methods never answered), `discover` (result of server/discover; without it the
-server speaks the older protocol), `pages` (cursor -> result of tools/list), `calls` (tool -> what to do: `result`,
-`error`, `line` (raw text), `size` (bytes of an answer), `exit`, `ask` (a method to ask the client, whose reply becomes
-the result)), `ignore_first` (methods not answered the first time), `errors` (method -> error), `noise` (lines on stdout
-at start), `stderr`, `exit` (at start), `stubborn` (a file: ignores the end of its input and SIGTERM, starts a child
-that does the same, and writes both process ids there).
+Its one argument is JSON:
+
+- `discover`: result of server/discover; without it the server speaks the older protocol.
+- `pages`: cursor -> result of tools/list. `tools`: names, where `pages` would say no more.
+- `calls`: tool -> what to do: `result`, `error`, `line` (raw text), `size` (bytes of an answer), `exit`, `ask`
+  (a method to ask the client, whose reply becomes the result).
+- `ignore`: methods never answered. `ignore_first`: not the first time. `errors`: method -> error.
+- `noise`: lines on stdout at start. `stderr`. `exit`: code, at start.
+- `stubborn`: a file: ignores the end of its input and SIGTERM, starts a child that does the same, and writes both
+  process ids there.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 SCRIPT: dict[str, Any] = json.loads(sys.argv[1])
+if "tools" in SCRIPT:
+    SCRIPT["pages"] = {"": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in SCRIPT["tools"]]}}
 WAITING: list[Any] = []
 STUBBORN = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.failures import CallRefused, listed, refused
 from codemodekit.catalog.manager import CatalogManager
 from codemodekit.catalog.near import near_names
 from codemodekit.catalog.snapshot import CatalogTool, SourceCatalog
+from codemodekit.cleaning import clean
 from codemodekit.contracts import GuestCall
 from codemodekit.diagnostics import DiagnosticCode
 

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.failures import CallRefused, refused
 from codemodekit.bridge.receipts import CallStatus
+from codemodekit.cleaning import clean
 from codemodekit.contracts import Allow, Ask, Decision, Deny, PolicyRequest, ToolPolicy
 from codemodekit.diagnostics import DiagnosticCode
 from codemodekit.policy import ImmediatePolicy, RulesPolicy

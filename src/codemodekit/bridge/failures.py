@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from codemodekit._json import encode
-from codemodekit.bridge.cleaning import clean, clean_details
+from codemodekit.bridge.cleaning import clean_details
 from codemodekit.bridge.receipts import CallStatus
 from codemodekit.catalog.schemas import FieldError
+from codemodekit.cleaning import clean
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode, ToolReference, phase_of
-from codemodekit.errors import SourceLost, ToolCallFailed, ToolError, ToolResultTooLarge
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolError, ToolResultInvalid, ToolResultTooLarge
 
 __all__ = ["CallRefused", "error_wire", "listed", "refused", "translate"]
 
@@ -55,6 +56,8 @@ def translate(error: BaseException, source: str, tool: str) -> CallRefused:
         message = clean(error.message) or "the source reported a failure without saying why"
         if isinstance(error, ToolResultTooLarge):
             code = DiagnosticCode.TOOL_OUTPUT_LIMIT_EXCEEDED
+        elif isinstance(error, ToolResultInvalid):
+            code = DiagnosticCode.TOOL_OUTPUT_INVALID
         upstream = clean(error.upstream_code, 256) if isinstance(error.upstream_code, str) else error.upstream_code
         reference, details = ToolReference(source, tool, upstream), clean_details(error.details)
     elif isinstance(error, SourceLost):

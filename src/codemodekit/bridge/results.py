@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from codemodekit._json import ABSENT, MAX_DEPTH, encode
-from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.failures import CallRefused, listed, refused
 from codemodekit.bridge.receipts import CallStatus
 from codemodekit.catalog.snapshot import CatalogTool
+from codemodekit.cleaning import clean
 from codemodekit.contracts import ToolResult
 from codemodekit.diagnostics import DiagnosticCode
 

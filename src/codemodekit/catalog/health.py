@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from codemodekit.cleaning import without_credentials
 from codemodekit.errors import ConfigurationError, SourceLost
 
 __all__ = ["CatalogNote", "Reconnect", "SourceHealth", "SourceState", "failure_text"]
@@ -90,11 +90,6 @@ class CatalogNote:
 
 
 _LONGEST: Final = 500
-_USERINFO: Final = re.compile(r"://[^/\s@]+@")
-_CREDENTIAL: Final = re.compile(
-    r"(?i)\b((?:api[-_]?key|token|password|secret|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer |basic )?"
-    r"|bearer |basic )[^\s\"',;]{4,}"
-)
 
 
 def failure_text(error: BaseException) -> str:
@@ -102,7 +97,7 @@ def failure_text(error: BaseException) -> str:
     parts: dict[str, None] = {}
     for leaf in _leaves(error):
         parts[_leaf_text(leaf)] = None
-    line = _CREDENTIAL.sub(r"\1***", _USERINFO.sub("://***@", "; ".join(parts)))
+    line = without_credentials("; ".join(parts))
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 

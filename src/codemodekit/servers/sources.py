@@ -66,7 +66,7 @@ def _stdio(source: StdioSource) -> ToolProvider:
         mode=cast(Mode, source.mode),
         output_mismatch=source.output_mismatch,
         connect_timeout_s=source.connect_timeout_s,
-        secrets=source.secrets,
+        private=source.secrets,
     )
 
 
@@ -79,7 +79,7 @@ def _remote(source: RemoteSource) -> ToolProvider:
         mode=cast(Mode, source.mode),
         output_mismatch=source.output_mismatch,
         connect_timeout_s=source.connect_timeout_s,
-        secrets=source.secrets,
+        private=source.secrets,
     )
 
 

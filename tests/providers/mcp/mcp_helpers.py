@@ -14,7 +14,9 @@ from typing import Any
 
 import anyio
 
-from codemodekit.contracts import ToolCall, ToolListing, ToolResult, ToolSession
+from codemodekit.code_mode.code_mode import CodeMode
+from codemodekit.contracts import ToolCall, ToolListing, ToolProvider, ToolResult, ToolSession
+from codemodekit.policy import allow_all_tool_calls
 from codemodekit.providers.mcp.sources import McpToolProvider, mcp
 
 SERVERS = Path(__file__).parents[2] / "servers"
@@ -31,6 +33,14 @@ def raw_stdio(script: dict[str, Any], **more: Any) -> McpToolProvider:
     """A server that does what the script says."""
     more.setdefault("mode", "2025-11-25")
     return mcp.stdio("raw", sys.executable, ["-S", RAW, json.dumps(script)], **more)
+
+
+@asynccontextmanager
+async def code_mode_over(*providers: ToolProvider, **options: Any) -> AsyncIterator[CodeMode]:
+    """Code Mode over these sources, all of which have been tried once."""
+    options.setdefault("tool_policy", allow_all_tool_calls())
+    async with CodeMode(providers=providers, **options) as code_mode:
+        yield code_mode
 
 
 def a_call(tool: str, arguments: Any = None, report: Callable[[str], None] | None = None) -> ToolCall:

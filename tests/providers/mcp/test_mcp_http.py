@@ -2,102 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import anyio.abc
 import httpx2
 import pytest
+from http_scripts import Answer, Script, older_server, result
 from mcp_helpers import a_call, free_port, names, outcome, upstream
 
 from codemodekit.contracts import ToolResult
-from codemodekit.errors import SourceLost, ToolCallFailed
-from codemodekit.providers.mcp import http
-from codemodekit.providers.mcp import session as session_module
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultInvalid, ToolResultTooLarge
+from codemodekit.providers.mcp import http, lines, watch
 from codemodekit.providers.mcp.sources import mcp
 
 pytestmark = pytest.mark.anyio
-
-Answer = tuple[int, dict[str, str], bytes]
-
-
-class Script:
-    """A tiny HTTP server for one test: `respond` gets method, path, headers and body of each request."""
-
-    def __init__(self, respond: Callable[[str, dict[str, str], dict[str, Any]], Awaitable[Answer | None]]) -> None:
-        self._respond = respond
-        self.port = free_port()
-        self.seen: list[tuple[str, dict[str, str]]] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/mcp"
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[Script]:
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=self.port) as listener:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(listener.serve, self._serve)
-                yield self
-                tasks.cancel_scope.cancel()
-
-    async def _serve(self, stream: anyio.abc.SocketStream) -> None:
-        async with stream:
-            buffer = b""
-            while True:
-                while b"\r\n\r\n" not in buffer:
-                    try:
-                        buffer += await stream.receive()
-                    except (anyio.EndOfStream, anyio.BrokenResourceError):
-                        return
-                head, _, buffer = buffer.partition(b"\r\n\r\n")
-                first, *lines = head.decode("latin-1").split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-                while len(buffer) < int(headers.get("content-length", 0)):
-                    buffer += await stream.receive()
-                size = int(headers.get("content-length", 0))
-                body, buffer = buffer[:size], buffer[size:]
-                method = first.split(" ")[0]
-                self.seen.append((method, headers))
-                answer = await self._respond(method, headers, json.loads(body) if body else {})
-                if answer is None:
-                    return  # the connection breaks without an answer
-                status, more, content = answer
-                more = {"content-length": str(len(content)), **more}
-                lines = [f"HTTP/1.1 {status} x", *(f"{name}: {value}" for name, value in more.items()), "", ""]
-                await stream.send("\r\n".join(lines).encode("latin-1") + content)
-                if more["content-length"] != str(len(content)):
-                    return  # the connection breaks in the middle
-
-
-def result(message: dict[str, Any], value: Any) -> Answer:
-    body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}).encode()
-    return 200, {"content-type": "application/json"}, body
-
-
-def older_server(tool: Callable[[str, dict[str, Any]], Awaitable[Answer | None]]) -> Script:
-    """A server of the older protocol that answers with JSON; `tool` answers the calls."""
-
-    async def respond(method: str, headers: dict[str, str], message: dict[str, Any]) -> Answer | None:
-        match message.get("method"):
-            case None:
-                return 405, {}, b""
-            case "initialize":
-                info = {"name": "s", "version": "1"}
-                return result(message, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info})
-            case "tools/list":
-                return result(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
-            case "tools/call":
-                return await tool(message["params"]["name"], message)
-            case "ping":
-                return result(message, {})
-            case _:
-                return 202, {}, b""
-
-    return Script(respond)
 
 
 async def lost(provider: Any) -> str:
@@ -216,8 +135,8 @@ async def test_one_failed_request_fails_one_call_also_beside_an_event_stream(mon
     [
         ((502, {}, b""), SourceLost, "HTTP 502", None),
         ((403, {"content-type": "text/html"}, b"<html>"), ToolCallFailed, "HTTP 403 Forbidden", 403),
-        ((200, {"content-type": "application/json"}, b"x" * 3000), SourceLost, "longer than 2000", None),
-        ((200, {"content-type": "application/json"}, b"nonsense"), ToolCallFailed, "", -32700),
+        ((200, {"content-type": "application/json"}, b"x" * 3000), ToolResultTooLarge, "longer than 2000", None),
+        ((200, {"content-type": "application/json"}, b"nonsense"), ToolResultInvalid, "cannot be read", None),
         ((200, {"content-type": "text/html"}, b"<html>"), ToolCallFailed, "text/html", -32600),
         (
             (200, {"content-type": "application/json", "content-encoding": "gzip"}, b"no"),
@@ -240,7 +159,7 @@ async def test_one_failed_request_fails_one_call_also_beside_an_event_stream(mon
 async def test_odd_answers_fail_their_call_only(
     answer: Answer, kind: type[Exception], words: str, code: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "MAX_ANSWER_BYTES", 2000)
+    monkeypatch.setattr(lines, "MAX_MESSAGE_BYTES", 2000)
 
     async def tool(name: str, message: dict[str, Any]) -> Answer:
         return answer if name == "odd" else result(message, {"content": []})
@@ -260,7 +179,7 @@ async def test_odd_answers_fail_their_call_only(
 async def test_the_death_of_a_server_is_noticed_idle_and_in_flight(
     kind: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "PROBE_INTERVAL_S", 0.2)
+    monkeypatch.setattr(watch, "PROBE_INTERVAL_S", 0.2)
     async with upstream(kind) as server:
         with pytest.raises(SourceLost):
             async with server.provider(mode=mode).connect() as session:
@@ -297,8 +216,8 @@ async def test_a_server_that_forgot_the_session_is_lost() -> None:
 
 @pytest.mark.proves("catalog.idle-death")
 async def test_a_busy_server_that_does_not_answer_probes_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "PROBE_INTERVAL_S", 0.05)
-    monkeypatch.setattr(session_module, "PROBE_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(watch, "PROBE_INTERVAL_S", 0.05)
+    monkeypatch.setattr(watch, "PROBE_TIMEOUT_S", 0.05)
     free = anyio.Event()
 
     async def tool(name: str, message: dict[str, Any]) -> Answer:

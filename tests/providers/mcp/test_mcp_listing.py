@@ -10,6 +10,7 @@ from mcp_helpers import names, outcome, raw_stdio
 
 from codemodekit.contracts import ToolAnnotations, ToolDefinition, ToolResult
 from codemodekit.errors import SourceLost, ToolCallFailed
+from codemodekit.providers.mcp import listing as listing_module
 from codemodekit.providers.mcp import session as session_module
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +47,7 @@ async def test_a_cursor_that_comes_back_ends_the_listing_with_a_note() -> None:
 
 @pytest.mark.proves("catalog.paging")
 async def test_a_listing_without_end_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "MAX_PAGES", 3)
+    monkeypatch.setattr(listing_module, "MAX_PAGES", 3)
     pages = {("" if i == 0 else str(i)): {"tools": [tool(f"t{i}")], "nextCursor": str(i + 1)} for i in range(9)}
     found = await listing(pages)
     assert names(found) == ["t0", "t1", "t2"]
@@ -139,7 +140,6 @@ async def test_a_result_keeps_unknown_blocks_and_hides_what_belongs_to_the_host(
             {"type": "text", "text": "a", "annotations": {"priority": 1}, "_meta": {"s": 1}, "vendor": 2},
             {"type": "hologram", "depth": 1.0, "_meta": {"s": 1}},
             {"type": "resource", "resource": {"uri": "u:1", "text": "t", "_meta": {"s": 1}}},
-            "not a block",
         ],
         "structuredContent": None,
         "_meta": {"trace": 1},

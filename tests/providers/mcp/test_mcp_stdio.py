@@ -14,8 +14,8 @@ import pytest
 from mcp_helpers import alive, names, outcome, raw_stdio, until
 
 from codemodekit.contracts import ToolResult
-from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultTooLarge
-from codemodekit.providers.mcp import stdio
+from codemodekit.errors import SourceLost, ToolResultInvalid, ToolResultTooLarge
+from codemodekit.providers.mcp import lines
 from codemodekit.providers.mcp.sources import mcp
 
 pytestmark = pytest.mark.anyio
@@ -220,11 +220,11 @@ class TestAnswersThatCannotBeRead:
     )
     async def test_unreadable(self, line: str) -> None:
         async with raw_stdio({"calls": {"odd": {"line": line}}}).connect() as session:
-            assert isinstance(await outcome(session, "odd"), ToolCallFailed)
+            assert isinstance(await outcome(session, "odd"), ToolResultInvalid)
             assert isinstance(await outcome(session, "mirror", {"a": 1}), ToolResult)
 
     async def test_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(stdio, "MAX_LINE_BYTES", 100_000)
+        monkeypatch.setattr(lines, "MAX_MESSAGE_BYTES", 100_000)
         calls = {"big": {"size": 900_000}, "fits": {"size": 90_000}}
         async with raw_stdio({"calls": calls}).connect() as session:
             failure = await outcome(session, "big")

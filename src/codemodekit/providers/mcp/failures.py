@@ -6,6 +6,7 @@ The one place where exceptions of the SDK, of HTTP and of the operating system a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import httpx2
 import mcp_types as types
@@ -13,9 +14,9 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultTooLarge
-from codemodekit.providers.mcp.http import STATUS_MARK, describe, describe_status
-from codemodekit.providers.mcp.link import LOST_MARK, TOO_LARGE_MARK
+from codemodekit.errors import SourceLost, ToolCallFailed, ToolResultInvalid, ToolResultTooLarge
+from codemodekit.providers.mcp.guard import STATUS_MARK, describe, describe_status
+from codemodekit.providers.mcp.link import INVALID_MARK, LOST_MARK, TOO_LARGE_MARK
 from codemodekit.providers.mcp.redaction import Redactor
 
 __all__ = ["as_lost", "translate"]
@@ -32,9 +33,10 @@ def translate(
             lost.add_note(redactor.clean(note))
         return lost
     message = redactor.clean(failure.message)
-    if isinstance(failure, ToolResultTooLarge):
-        return ToolResultTooLarge(message)
-    return ToolCallFailed(message, upstream_code=failure.upstream_code, details=failure.details)
+    for kind in (ToolResultTooLarge, ToolResultInvalid):
+        if isinstance(failure, kind):
+            return kind(message)
+    return ToolCallFailed(message, upstream_code=failure.upstream_code, details=redactor.clean_details(failure.details))
 
 
 def as_lost(failure: SourceLost | ToolCallFailed, doing: str) -> SourceLost:
@@ -70,6 +72,10 @@ def _answered(error: MCPError, closed: str) -> SourceLost | ToolCallFailed:
         return SourceLost(error.message)
     if data.get(TOO_LARGE_MARK) is True:
         return ToolResultTooLarge(error.message)
+    if data.get(INVALID_MARK) is True:
+        return ToolResultInvalid(error.message)
+    if error.code == types.PARSE_ERROR and error.message.startswith(_SDK_WORDS_FOR_UNREADABLE):
+        return ToolResultInvalid("the server's answer cannot be read")
     if (error.code, error.message) == (types.CONNECTION_CLOSED, "Connection closed"):
         return SourceLost(closed)
     if _is_sdk_word_for_lost(error.code, error.message):
@@ -80,7 +86,12 @@ def _answered(error: MCPError, closed: str) -> SourceLost | ToolCallFailed:
     return ToolCallFailed(
         error.message or "the server reports an error without saying which",
         upstream_code=status if isinstance(status, int) else error.code,
+        details=None if isinstance(status, int) else error.data or None,
     )
+
+
+_SDK_WORDS_FOR_UNREADABLE: Final = ("Failed to parse JSON response:", "Failed to parse SSE message:")
+"""What follows is a piece of the answer."""
 
 
 def _is_sdk_word_for_lost(code: int, message: str) -> bool:

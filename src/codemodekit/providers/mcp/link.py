@@ -1,7 +1,7 @@
 """A pair of message streams to one server that also knows when, and why, it ended.
 
-The transports make links; the session above runs the protocol over one. `inject` and the watching of the end are what
-the SDK's own transports lack.
+The transports make links; the session above runs the protocol over one. Knowing of the end is what the SDK's own
+transports lack.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.shared.message import SessionMessage
 
-__all__ = ["LOST_MARK", "TOO_LARGE_MARK", "Incoming", "Link", "failed_answer", "watched"]
+__all__ = ["INVALID_MARK", "LOST_MARK", "TOO_LARGE_MARK", "Incoming", "Link", "failed_answer", "watched"]
 
 Incoming = SessionMessage | Exception
 
 LOST_MARK = "codemodekit/lost"
 TOO_LARGE_MARK = "codemodekit/tooLarge"
+INVALID_MARK = "codemodekit/invalid"
 """Key in the `data` of an error that a transport of ours put in the place of an answer that will not come."""
 
 
@@ -49,20 +50,17 @@ class Link:
 
 
 def failed_answer(request_id: types.RequestId, code: int, message: str, *, mark: str | None = None) -> SessionMessage:
-    """An error in the place of an answer. LOST_MARK: it says nothing about what the server did; TOO_LARGE_MARK: there
-    was an answer, and it was too large."""
+    """An error in the place of an answer. LOST_MARK: it says nothing about what the server did; TOO_LARGE_MARK and
+    INVALID_MARK: there was an answer, and it was too large or could not be read."""
     data = {mark: True} if mark is not None else None
     error = types.ErrorData(code=code, message=message, data=data)
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
 @asynccontextmanager
-async def watched(
-    transport: AbstractAsyncContextManager[Any],
-    inbox: tuple[MemoryObjectSendStream[Incoming], MemoryObjectReceiveStream[Incoming]],
-) -> AsyncIterator[Link]:
-    """A link over one of the SDK's transports; whoever holds the sending end of `inbox` can put messages in."""
-    send, receive = inbox
+async def watched(transport: AbstractAsyncContextManager[Any]) -> AsyncIterator[Link]:
+    """A link over one of the SDK's transports."""
+    send, receive = anyio.create_memory_object_stream[Incoming](0)
     async with send, receive, transport as (read, write), anyio.create_task_group() as tasks:
         link = Link(read=receive, write=write, needs_probing=True)
 

@@ -19,7 +19,7 @@ import anyio.to_thread
 
 from codemodekit.contracts import ToolSession
 from codemodekit.errors import ConfigurationError
-from codemodekit.providers.mcp.redaction import Redactor
+from codemodekit.providers.mcp.secrets import redactor_for
 from codemodekit.providers.mcp.settings import (
     MODES,
     OUTPUT_MISMATCHES,
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["McpToolProvider", "mcp"]
 
 DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
-
-_MIN_AUTOMATIC_SECRET: Final = 8
-"""Values of `env` and `headers` shorter than this ("1", "true", "debug") are settings, not secrets."""
 
 
 class McpToolProvider:
@@ -57,16 +54,18 @@ class McpToolProvider:
         output_mismatch: OutputMismatch = "error",
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
         secrets: Sequence[str] = (),
+        private: Sequence[str] = (),
     ) -> None:
         self._name = _text("name", name)
-        if isinstance(secrets, str):
-            raise ConfigurationError(f"'secrets' of source {name!r} must be a list of strings, not one string")
+        for what, values in (("secrets", secrets), ("private", private)):
+            if isinstance(values, str):
+                raise ConfigurationError(f"{what!r} of source {name!r} must be a list of strings, not one string")
         self._settings = ConnectionSettings(
             server=server,
             mode=cast("Mode", _one_of("mode", mode, MODES)),
             output_mismatch=cast("OutputMismatch", _one_of("output_mismatch", output_mismatch, OUTPUT_MISMATCHES)),
             connect_timeout_s=_seconds("connect_timeout_s", connect_timeout_s),
-            redactor=Redactor([*_strings("secrets", secrets), *_configured_secrets(server)]),
+            redactor=redactor_for(server, secrets=_strings("secrets", secrets), private=_strings("private", private)),
             client={"name": "codemodekit", "version": _version()},
         )
 
@@ -100,7 +99,7 @@ class McpToolProvider:
 def _load_sdk() -> Callable[[ConnectionSettings], AbstractAsyncContextManager[ToolSession]]:
     # Here and not at the top, and called in a thread: the SDK behind this module takes half a second to import, which
     # neither `import codemodekit` nor the event loop of a running host should pay.
-    from codemodekit.providers.mcp.session import open_session
+    from codemodekit.providers.mcp.connection import open_session
 
     return open_session
 
@@ -120,6 +119,7 @@ class _Factories:
         output_mismatch: OutputMismatch = "error",
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
         secrets: Sequence[str] = (),
+        private: Sequence[str] = (),
     ) -> McpToolProvider:
         """A server started as a child process.
 
@@ -141,6 +141,7 @@ class _Factories:
             output_mismatch=output_mismatch,
             connect_timeout_s=connect_timeout_s,
             secrets=secrets,
+            private=private,
         )
 
     @staticmethod
@@ -154,6 +155,7 @@ class _Factories:
         output_mismatch: OutputMismatch = "error",
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
         secrets: Sequence[str] = (),
+        private: Sequence[str] = (),
     ) -> McpToolProvider:
         """A server that speaks Streamable HTTP.
 
@@ -167,6 +169,7 @@ class _Factories:
             output_mismatch=output_mismatch,
             connect_timeout_s=connect_timeout_s,
             secrets=secrets,
+            private=private,
         )
 
     @staticmethod
@@ -180,6 +183,7 @@ class _Factories:
         output_mismatch: OutputMismatch = "error",
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
         secrets: Sequence[str] = (),
+        private: Sequence[str] = (),
     ) -> McpToolProvider:
         """A server that speaks the older HTTP transport, with one event stream.
 
@@ -193,6 +197,7 @@ class _Factories:
             output_mismatch=output_mismatch,
             connect_timeout_s=connect_timeout_s,
             secrets=secrets,
+            private=private,
         )
 
 
@@ -272,13 +277,6 @@ def _url(url: object) -> str:
     if any(character <= " " for character in text):
         raise ConfigurationError("'url' must not hold blanks or control characters")
     return text
-
-
-def _configured_secrets(server: StdioServer | HttpServer) -> list[str]:
-    values = server.env.values() if isinstance(server, StdioServer) else server.headers.values()
-    found = [value for value in values if len(value) >= _MIN_AUTOMATIC_SECRET]
-    # "Bearer abc": the part behind the scheme is the secret, and may come back alone.
-    return found + [part for value in found for part in value.split() if len(part) >= _MIN_AUTOMATIC_SECRET]
 
 
 def _version() -> str:

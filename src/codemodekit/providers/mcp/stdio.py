@@ -8,20 +8,15 @@ the SDK's.
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 import sys
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO, cast
 
 import anyio
 import anyio.abc
-import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.os.posix.utilities import terminate_posix_process_tree
@@ -35,13 +30,13 @@ from mcp.shared.message import SessionMessage
 
 from codemodekit import _json
 from codemodekit.errors import SourceLost
-from codemodekit.providers.mcp.link import TOO_LARGE_MARK, Incoming, Link, failed_answer
+from codemodekit.providers.mcp.lines import Lines
+from codemodekit.providers.mcp.link import Incoming, Link
+from codemodekit.providers.mcp.messages import read_message
 from codemodekit.providers.mcp.settings import StdioServer
+from codemodekit.providers.mcp.tail import Tail
 
-__all__ = ["MAX_LINE_BYTES", "open_stdio"]
-
-MAX_LINE_BYTES: Final = 16 * 1024 * 1024
-"""Longest message that is read; a longer one is skipped and its call told so."""
+__all__ = ["open_stdio"]
 
 _GRACE_S: Final = 1.5
 """How long the child has to leave by itself after its stdin was closed."""
@@ -54,8 +49,6 @@ _LAST_WORDS_S: Final = 0.2
 """How long we wait for what is still to be read of its stderr."""
 _POLL_S: Final = 0.01
 _CHUNK: Final = 64 * 1024
-_END_BYTES: Final = 512
-"""Enough of either end of a message to find its id in."""
 _QUEUED_MESSAGES: Final = 256
 """Messages waiting for a child that does not read; without a queue, withdrawing a call would wait for the pipe."""
 
@@ -125,37 +118,6 @@ def _why_not_started(server: StdioServer, error: Exception) -> str:
 # --- what the child says ----------------------------------------------------------------------------------------------
 
 
-class Tail:
-    """The last lines a child wrote beside the protocol, bounded."""
-
-    _LINES: Final = 50
-    _LINE_CHARS: Final = 500
-
-    def __init__(self) -> None:
-        self._lines: deque[str] = deque(maxlen=self._LINES)
-        self._open = ""
-
-    def add(self, data: bytes) -> None:
-        """Any piece of output, cut anywhere."""
-        *lines, self._open = (self._open + data.decode("utf-8", "replace")).split("\n")
-        for line in lines[-self._LINES :]:
-            self._keep(line)
-        self._open = self._open[: self._LINE_CHARS]
-
-    def noise(self, line: bytes) -> None:
-        """A line of stdout that is no message."""
-        if line.strip():
-            self._keep("stdout: " + line[: self._LINE_CHARS].decode("utf-8", "replace"))
-
-    def text(self) -> str:
-        """The lines that were kept, oldest first."""
-        return "\n".join([*self._lines, *([self._open] if self._open.strip() else [])])
-
-    def _keep(self, line: str) -> None:
-        if line.strip():
-            self._lines.append(line.rstrip()[: self._LINE_CHARS])
-
-
 async def _drain(output: anyio.abc.ByteReceiveStream, tail: Tail) -> None:
     with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         while True:
@@ -176,13 +138,13 @@ async def _read_stdout(
     said_all: anyio.Event,
 ) -> None:
     assert process.stdout is not None
-    lines = _Lines()
+    lines = Lines()
     # The inbox is closed only after the reason is known: closing it is what fails the calls in flight.
     async with inbox:
         try:
             while True:
                 for line in lines.feed(await process.stdout.receive(_CHUNK)):
-                    message = _message(line)
+                    message = read_message(line)
                     if message is None:
                         tail.noise(line.head)
                     else:
@@ -202,77 +164,6 @@ async def _why_ended(process: anyio.abc.Process, otherwise: str) -> str:
     if code < 0:
         return f"the server process was killed by signal {-code}"
     return f"the server process exited with code {code}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line of output; of one that is too long, both ends."""
-
-    head: bytes
-    tail: bytes
-    whole: bool
-
-
-class _Lines:
-    """Cuts a stream of bytes into lines, holding at most MAX_LINE_BYTES of one."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._head = b""
-        self._tail = b""
-
-    def feed(self, chunk: bytes) -> list[_Line]:
-        """The lines that the chunk completes."""
-        *complete, rest = chunk.split(b"\n")
-        found = []
-        for piece in complete:
-            self._hold(piece)
-            found.append(self._take())
-        self._hold(rest)
-        return found
-
-    def _hold(self, piece: bytes) -> None:
-        self._size += len(piece)
-        self._parts.append(piece)
-        if self._size > MAX_LINE_BYTES:
-            held = b"".join(self._parts)
-            self._head = self._head or held[:_END_BYTES]
-            self._tail = (self._tail + held)[-_END_BYTES:]
-            self._parts = []
-
-    def _take(self) -> _Line:
-        whole = self._size <= MAX_LINE_BYTES
-        data = b"".join(self._parts)
-        line = _Line(data, data, whole) if whole else _Line(self._head, self._tail, whole)
-        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
-        return line
-
-
-def _message(line: _Line) -> SessionMessage | None:
-    """The message on a line; None for noise. A message that cannot be read fails its own call only."""
-    if not line.whole:
-        return _unreadable(line, f"the server's answer is longer than {MAX_LINE_BYTES} bytes", TOO_LARGE_MARK)
-    try:
-        # Python's own parser: the SDK's refuses lone surrogates, which JSON allows.
-        value = json.loads(line.head)
-        return SessionMessage(types.jsonrpc_message_adapter.validate_python(value, by_name=False))
-    except (RecursionError, ValueError) as error:
-        return _unreadable(line, f"the server's answer cannot be read ({type(error).__name__})")
-
-
-_FIRST_ID: Final = re.compile(
-    rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,\s*"(?:result|error)"'
-)
-_LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
-
-
-def _unreadable(line: _Line, why: str, mark: str | None = None) -> SessionMessage | None:
-    """An error for the call whose answer this is, so that it need not wait for its time to run out; None for noise."""
-    if b'"jsonrpc"' not in line.head[:_END_BYTES] and b'"jsonrpc"' not in line.tail[-_END_BYTES:]:
-        return None
-    found = _FIRST_ID.search(line.head[:_END_BYTES]) or _LAST_ID.search(line.tail[-_END_BYTES:])
-    return failed_answer(int(found[1]), types.PARSE_ERROR, why, mark=mark) if found else None
 
 
 # --- what we say ------------------------------------------------------------------------------------------------------
