@@ -23,7 +23,6 @@ from codemodekit.bridge.rows import CallRow, call_name
 from codemodekit.bridge.turns import Deadlines, Turns
 from codemodekit.catalog.manager import CatalogManager
 from codemodekit.catalog.snapshot import Catalog, CatalogTool, SourceCatalog
-from codemodekit.cleaning import clean
 from codemodekit.contracts import Answer, GuestCall, PolicyRequest, ToolCall, ToolResult, ToolSession
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.limits import ExecutionLimits

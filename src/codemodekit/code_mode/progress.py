@@ -7,9 +7,9 @@ import time
 from collections import deque
 from typing import Any, Final
 
-from codemodekit.bridge.cleaning import clean
 from codemodekit.bridge.receipts import CallReceipt
 from codemodekit.bridge.rows import call_name
+from codemodekit.cleaning import clean
 from codemodekit.code_mode.events import EventKind, RunEvent
 from codemodekit.code_mode.listeners import Outbox
 from codemodekit.code_mode.watching import Ended, Watcher
