@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from codemodekit.catalog.diff import CatalogDiff, diff_catalogs
+    from codemodekit.catalog.revision import CatalogRevision
     from codemodekit.code_mode import CodeMode, ObserverEvent, RunEvent, RunResult, TrustedRecord
     from codemodekit.compilers.typescript import TypeScriptCompiler
     from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest, ToolAnnotations, ToolDefinition, ToolResult
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Allow",
     "Ask",
+    "CatalogDiff",
+    "CatalogRevision",
     "CodeMode",
     "CodeModeKitError",
     "ConfigurationError",
@@ -50,6 +54,7 @@ __all__ = [
     "allow_all_tool_calls",
     "define_tool",
     "deny_all_tool_calls",
+    "diff_catalogs",
     "local",
     "mcp",
     "policy_rules",
@@ -59,6 +64,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "codemodekit.catalog.diff": ("CatalogDiff", "diff_catalogs"),
+    "codemodekit.catalog.revision": ("CatalogRevision",),
     "codemodekit.code_mode": ("CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"),
     "codemodekit.compilers.typescript": ("TypeScriptCompiler",),
     "codemodekit.contracts": (

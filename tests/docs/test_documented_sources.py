@@ -29,6 +29,7 @@ EXPECTED: Final[dict[str, Any]] = {
         "put aside": ["remind"],
     },
     "observe_runs": {"progress": ["disk.backup: half of it"] * 2, "calls": {"disk.backup completed": 2}},
+    "compare_catalogues": [("report", "inputSchema", ("/properties/year",))],
     "own_source": {"keeps the contract": True, "capital": "Oslo"},
     "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
     "trusted_host_code": {

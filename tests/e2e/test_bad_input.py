@@ -99,7 +99,7 @@ def test_every_ill_source_says_what_it_has_and_the_healthy_ones_are_listed(ill: 
     code, out, err = codemodekit(ill, "tools", "--json")
     listed = json.loads(out)
     states = {source["source"]: (source["state"], source.get("lastError")) for source in listed["sources"]}
-    assert (code, [tool["callable"] for tool in listed["tools"]]) == (0, ["tools.app.greet", "tools.noisy.hello"])
+    assert (code, [tool["callable"] for tool in listed["tools"]]) == (1, ["tools.app.greet", "tools.noisy.hello"])
     assert states["app"] == ("healthy", None)
     assert states["noisy"] == ("healthy", None)
     for name, words in {

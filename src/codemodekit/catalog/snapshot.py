@@ -7,17 +7,17 @@ enforced is put aside alone. Nothing here knows connections or time; `manager` d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from codemodekit._json import JsonValue, digest
 from codemodekit.catalog.addresses import callable_of
 from codemodekit.catalog.near import near_names
 from codemodekit.catalog.schemas import SchemaCheck, SchemaUnsupported, compile_schema
-from codemodekit.contracts import ToolDefinition, ToolListing
+from codemodekit.contracts import ToolAnnotations, ToolDefinition, ToolListing
 
-__all__ = ["Catalog", "CatalogTool", "SourceCatalog", "build_source", "revision_of"]
+__all__ = ["Catalog", "CatalogTool", "SourceCatalog", "build_source", "mark_of", "revision_of"]
 
 _REVISION_LENGTH: Final = 16
 _LONGEST_NAME: Final = 512
@@ -140,9 +140,20 @@ def _name_fault(name: object) -> str | None:
 
 
 def _compiled(source: str, definition: ToolDefinition) -> CatalogTool:
+    definition = _with_plain_hints(definition)
     given = _check(definition.input_schema, "input")
     answered = None if definition.output_schema is None else _check(definition.output_schema, "output")
     return CatalogTool(source, definition, callable_of(source, definition.name), given, answered)
+
+
+def _with_plain_hints(definition: ToolDefinition) -> ToolDefinition:
+    # "false" is true to Python: a hint that is no plain one is as good as none
+    said: Any = definition.annotations
+    names = ("read_only", "destructive", "idempotent", "open_world")
+    odd = {name: None for name in names if not isinstance(getattr(said, name), bool | None)}
+    if not isinstance(said.title, str | None):
+        odd["title"] = None
+    return replace(definition, annotations=replace(said, **odd)) if odd else definition
 
 
 def _check(schema: JsonValue, side: str) -> SchemaCheck:
@@ -153,16 +164,17 @@ def _check(schema: JsonValue, side: str) -> SchemaCheck:
 
 
 def _mark(tool: CatalogTool) -> JsonValue:
-    """What makes a tool the same tool: all that a program or policy can see of it."""
     definition = tool.definition
     described = definition.description
     if not isinstance(described, str):
         raise SchemaUnsupported(f"the description is not text but {type(described).__name__}")
-    hints = definition.annotations
-    return [
-        described,
-        tool.input.digest,
-        tool.output.digest if tool.output else None,
-        [hints.title, hints.read_only, hints.destructive, hints.idempotent, hints.open_world],
-        definition.output_mismatch,
-    ]
+    output = tool.output.digest if tool.output else None
+    return mark_of(described, tool.input.digest, output, definition.annotations, definition.output_mismatch)
+
+
+def mark_of(
+    description: str, input_digest: str, output_digest: str | None, hints: ToolAnnotations, output_mismatch: str
+) -> JsonValue:
+    """What makes a tool the same tool: all that a program or policy can see of it. Schemas by their digest."""
+    said = [hints.title, hints.read_only, hints.destructive, hints.idempotent, hints.open_world]
+    return [description, input_digest, output_digest, said, output_mismatch]

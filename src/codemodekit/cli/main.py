@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "run": "Run one program against the configured sources.",
     "search": "Search tools as a model would.",
     "tools": "List sources, tools, quarantined tools and health.",
+    "catalog": "Save what the sources offer, and compare what was saved.",
     "policy": "Explain what the policy decides about a call.",
     "tokens": "Count what tools cost in tokens, directly and in Code Mode.",
     "doctor": "Check this installation.",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from codemodekit.catalog.health import SourceState
 from codemodekit.catalog.snapshot import CatalogTool
 from codemodekit.cli.connected import connected
 from codemodekit.cli.interruptible import run_interruptible
@@ -16,7 +17,10 @@ from codemodekit.servers.config import Config
 
 __all__ = ["HELP", "command"]
 
-HELP: Final = "Starts the sources, asks each for its tools, and stops them. Nothing is called, so no policy is needed."
+HELP: Final = (
+    "Starts the sources, asks each for its tools, and stops them. Nothing is called, so no policy is needed. Exit code "
+    "1 when a source is down: the list is not whole then."
+)
 
 
 def command(
@@ -32,7 +36,7 @@ def command(
         print_json(listed)
     else:
         _show(listed)
-    return 0
+    return 0 if all(each["state"] == SourceState.HEALTHY for each in listed["sources"]) else 1
 
 
 async def _list(config: Config, source: str | None) -> dict[str, Any]:

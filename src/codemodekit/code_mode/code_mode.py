@@ -20,6 +20,7 @@ from codemodekit.bridge.bridge import ToolBridge
 from codemodekit.bridge.decisions import Approver
 from codemodekit.catalog.health import CatalogNote, SourceHealth
 from codemodekit.catalog.manager import CatalogManager, Reconnect
+from codemodekit.catalog.revision import CatalogRevision
 from codemodekit.catalog.search import ToolSearch
 from codemodekit.catalog.snapshot import Catalog
 from codemodekit.code_mode.events import Listener, Observer
@@ -304,6 +305,10 @@ class CodeMode:
     def snapshot(self) -> Catalog:
         """The catalogue of this moment."""
         return self._catalog.snapshot()
+
+    def catalog_revision(self) -> CatalogRevision:
+        """The same as a plain value, to be saved or compared with `diff_catalogs`."""
+        return CatalogRevision.of(self.snapshot(), self._catalog.names)
 
     async def settled(self, timeout_s: float) -> None:
         """Wait until every source has connected or failed once, at most so long."""
