@@ -52,7 +52,7 @@ _CREDENTIALS: Final = (
     (
         re.compile(
             r"(?i)\b((?:(?:access|auth|refresh|id)_)?token|(?:client_)?secret|password|passwd|pwd)"
-            r"(\s*=\s*[\"']?|[\"']\s*:\s*[\"']|\s*:\s*(?=[^\s\"',;&]*\d))[^\s\"',;&]{4,}"
+            r"(\s*=\s*[\"']?|[\"']\s*:\s*[\"']|\s*:\s*(?=[^\s\"',;&]*\d))[^\s\"',;&#]{4,}"
         ),
         rf"\1\2{MARK}",
     ),

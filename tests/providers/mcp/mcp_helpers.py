@@ -40,6 +40,7 @@ async def code_mode_over(*providers: ToolProvider, **options: Any) -> AsyncItera
     """Code Mode over these sources, all of which have been tried once."""
     options.setdefault("tool_policy", allow_all_tool_calls())
     async with CodeMode(providers=providers, **options) as code_mode:
+        await code_mode.settled(20)
         yield code_mode
 
 

@@ -23,6 +23,7 @@ from codemodekit.providers.mcp.dispatch import RawDispatcher
 from codemodekit.providers.mcp.failures import as_lost, translate
 from codemodekit.providers.mcp.http import open_http
 from codemodekit.providers.mcp.link import Link
+from codemodekit.providers.mcp.logs import logs_cleaned
 from codemodekit.providers.mcp.session import McpSession
 from codemodekit.providers.mcp.settings import ConnectionSettings, HttpServer, Mode
 from codemodekit.providers.mcp.stdio import open_stdio
@@ -41,6 +42,13 @@ async def open_session(settings: ConnectionSettings) -> AsyncIterator[McpSession
     Raises:
         SourceLost: (on entering) not reachable, or (on leaving) the connection broke meanwhile.
     """
+    with logs_cleaned(settings.redactor):
+        async with _session(settings) as session:
+            yield session
+
+
+@asynccontextmanager
+async def _session(settings: ConnectionSettings) -> AsyncIterator[McpSession]:
     inside: Exception | None = None
     said: Callable[[], str] = str
     # One scope around everything whose deadline is lifted once connected: a scope of its own around the connecting
@@ -60,7 +68,7 @@ async def open_session(settings: ConnectionSettings) -> AsyncIterator[McpSession
         except Exception as error:
             if inside is not None and not isinstance(inside, SourceLost):
                 raise inside from None  # the caller's own failure, without the groups it travelled through
-            raise as_lost(translate(error, settings.redactor), "connecting") from error
+            raise as_lost(translate(error, settings.redactor), "connecting") from None
     if connecting.cancelled_caught:
         late = SourceLost(f"the server did not answer within {settings.connect_timeout_s:g} seconds of connecting")
         raise with_last_words(late, settings.redactor, said())
@@ -84,7 +92,7 @@ async def _negotiated(settings: ConnectionSettings, link: Link) -> AsyncIterator
             await _negotiate(client, dispatcher, settings.mode)
         except Exception as error:
             failure = as_lost(translate(error, settings.redactor, closed=link.reason), "connecting")
-            raise with_last_words(failure, settings.redactor, link.host_notes()) from error
+            raise with_last_words(failure, settings.redactor, link.host_notes()) from None
         async with anyio.create_task_group() as tasks:
             await watch.begin(client, tasks)
             yield McpSession(settings, client, dispatcher, watch)

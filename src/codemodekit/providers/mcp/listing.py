@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import mcp_types as types
+from anyio import to_thread
 from mcp.shared.inbound import find_invalid_x_mcp_header
 
 from codemodekit.contracts import ToolDefinition, ToolListing
@@ -44,7 +45,8 @@ async def read_pages(
         except Exception as error:
             reading.fail(failure(error))
             break
-        cursor = reading.add(answer)
+        # In a thread: thousands of definitions, each searched for secrets, would hold up the loop.
+        cursor = await to_thread.run_sync(reading.add, answer)
         if cursor is None:
             break
     return reading.listing()

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from anyio import to_thread
+
 from codemodekit import _json
 from codemodekit._json import ABSENT, Absent, JsonValue
 from codemodekit.contracts import ContentBlock, ToolResult
 from codemodekit.errors import ToolCallFailed, ToolResultInvalid
 from codemodekit.providers.mcp.redaction import Redactor
 
-__all__ = ["tool_result"]
+__all__ = ["tool_result", "without_secrets"]
 
 _BLOCK_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "text": frozenset({"type", "text"}),
@@ -30,8 +32,39 @@ _RESOURCE_FIELDS: Final = frozenset({"uri", "mimeType", "text", "blob"})
 _NEVER: Final = frozenset({"_meta", "annotations"})
 
 
-def tool_result(raw: JsonValue, redactor: Redactor, *, null_is_a_value: bool) -> ToolResult:
-    """What a call answered. Takes time in proportion to its size.
+_SHOWN: Final = ("content", "structuredContent")
+
+_AT_ONCE: Final = 100_000
+"""Characters of an answer that is searched for secrets on the event loop; a longer one is in a thread."""
+
+
+async def without_secrets(raw: JsonValue, redactor: Redactor) -> JsonValue:
+    """The answer as a program may see it.
+
+    Raises:
+        ToolResultInvalid: the answer is no JSON.
+    """
+    try:
+        text = _json.dumps(raw)
+    except (ValueError, RecursionError) as error:
+        raise ToolResultInvalid(
+            "the server's answer holds a value that JSON cannot carry, or is nested too deeply"
+        ) from error
+    if not isinstance(raw, dict):
+        return raw
+    if len(text) <= _AT_ONCE:
+        return _blanked(raw, text, redactor)
+    return await to_thread.run_sync(_blanked, raw, text, redactor)
+
+
+def _blanked(raw: dict[str, Any], text: str, redactor: Redactor) -> dict[str, Any]:
+    if not redactor.holds(text):
+        return raw
+    return {**raw, **{key: redactor.blank(raw[key]) for key in _SHOWN if key in raw}}
+
+
+def tool_result(raw: JsonValue, shown: JsonValue, *, null_is_a_value: bool) -> ToolResult:
+    """What a call answered, from the answer as it came and as it may be seen.
 
     `null_is_a_value`: whether the protocol in use lets `structuredContent` be null; where it may only be an object,
     servers write null for "none".
@@ -43,23 +76,13 @@ def tool_result(raw: JsonValue, redactor: Redactor, *, null_is_a_value: bool) ->
     if not isinstance(raw, dict):
         raise ToolResultInvalid("the server answered the call with something that is not a result")
     _refuse_unfinished(raw)
-    try:
-        text = _json.dumps(raw)
-    except (ValueError, RecursionError) as error:
-        raise ToolResultInvalid(
-            "the server's answer holds a value that JSON cannot carry, or is nested too deeply"
-        ) from error
-    shown = {**raw, **redactor.blank({key: raw[key] for key in _SHOWN if key in raw})} if redactor.holds(text) else raw
-    if _is_error(shown.get("isError")):
-        raise ToolCallFailed(_error_text(shown.get("content")), details=shown.get("structuredContent"))
+    if _is_error(raw.get("isError")):
+        raise ToolCallFailed(_error_text(raw.get("content")), details=raw.get("structuredContent"))
     return ToolResult(
         content=_content(shown.get("content")),
         structured_content=_structured(shown, null_is_a_value=null_is_a_value),
         sideband={"original": raw},
     )
-
-
-_SHOWN: Final = ("content", "structuredContent")
 
 
 def _refuse_unfinished(raw: dict[str, Any]) -> None:

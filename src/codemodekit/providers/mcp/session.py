@@ -19,7 +19,8 @@ from codemodekit.errors import ToolCallFailed
 from codemodekit.providers.mcp.dispatch import RawDispatcher, ask
 from codemodekit.providers.mcp.failures import translate
 from codemodekit.providers.mcp.listing import Reading, read_pages
-from codemodekit.providers.mcp.results import tool_result
+from codemodekit.providers.mcp.logs import logs_cleaned
+from codemodekit.providers.mcp.results import tool_result, without_secrets
 from codemodekit.providers.mcp.settings import ConnectionSettings, HttpServer
 from codemodekit.providers.mcp.watch import Watch
 
@@ -95,15 +96,18 @@ class McpSession:
 
         self._watch.calls += 1
         try:
-            raw = await ask(self._client, request, progress=told)
+            with logs_cleaned(self._settings.redactor):
+                raw = await ask(self._client, request, progress=told)
         except Exception as error:
-            raise self._watch.failure(error) from error
+            # Without its cause, which quotes the server as it came and would show it in every traceback.
+            raise self._watch.failure(error) from None
         finally:
             self._watch.calls -= 1
         try:
-            return tool_result(raw, self._settings.redactor, null_is_a_value=self._modern)
+            shown = await without_secrets(raw, self._settings.redactor)
+            return tool_result(raw, shown, null_is_a_value=self._modern)
         except ToolCallFailed as error:
-            raise translate(error, self._settings.redactor) from error
+            raise translate(error, self._settings.redactor) from None
 
     def _sendable(self, call: ToolCall) -> dict[str, Any]:
         if not isinstance(call.input, dict):
