@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 
 import anyio
 import pytest
+
+from codemodekit import CodeMode, allow_all_tool_calls, mcp
 
 from .processes import GONE_WITHIN_S, alive, descendants, gone, needs_proc
 from .serving import raw_server, write
@@ -168,7 +171,7 @@ async def test_a_client_that_is_killed_takes_the_server_and_its_servers_along(
         assert process.stdout is not None
         assert b"completed" in process.stdout.readline()
         below = list(descendants(process.pid))
-        assert len(below) == 2
+        assert len(below) == 3  # the server, its server, and the shell that watches over that
         assert all(map(alive, below))
         process.kill()
         await gone(below)
@@ -177,3 +180,31 @@ async def test_a_client_that_is_killed_takes_the_server_and_its_servers_along(
 def client(folder: Path) -> subprocess.Popen[bytes]:
     """A client that passes two messages on, and the answer to the second one back."""
     return subprocess.Popen([sys.executable, "-c", CLIENT], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@pytest.mark.proves("mcp.processes")
+async def test_a_server_that_is_killed_leaves_no_process_that_will_not_go(
+    tmp_path: Path, python_servers: dict[str, Any]
+) -> None:
+    stubborn = raw_server({"stubborn": str(tmp_path / "pids"), "calls": {"hello": {"result": {"content": []}}}})
+    with serve(tmp_path, {"mcpServers": {"time": python_servers["time"], "stubborn": stubborn}}) as process:
+        with anyio.fail_after(10):
+            while len(started := written_pids(tmp_path / "pids")) < 2:  # noqa: ASYNC110 -- another process writes them
+                await anyio.sleep(0.02)
+        send(process, run('await tools.time.get_current_time({ timezone: "UTC" })'))
+        assert receive(process)["result"]["structuredContent"]["ok"]
+        below = list(descendants(process.pid))
+        assert set(started) <= set(below)
+        process.kill()
+        await gone(below)
+
+
+@pytest.mark.proves("mcp.processes")
+async def test_what_watches_over_servers_is_gone_when_they_are(python_servers: dict[str, Any]) -> None:
+    async with CodeMode(
+        providers=[mcp.stdio("time", python_servers["time"]["command"])], tool_policy=allow_all_tool_calls()
+    ) as code_mode:
+        await code_mode.settled(20)
+        below = descendants(os.getpid())
+        assert any("codemodekit-guardian" in command for command in below.values())
+    assert not any("codemodekit-guardian" in command for command in descendants(os.getpid()).values())

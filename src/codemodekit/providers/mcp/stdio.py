@@ -30,6 +30,7 @@ from mcp.shared.message import SessionMessage
 
 from codemodekit import _json
 from codemodekit.errors import SourceLost
+from codemodekit.providers.mcp.guardian import GUARDIAN
 from codemodekit.providers.mcp.lines import Lines
 from codemodekit.providers.mcp.link import Incoming, Link
 from codemodekit.providers.mcp.messages import read_message
@@ -67,6 +68,7 @@ async def open_stdio(server: StdioServer) -> AsyncIterator[Link]:
     outbox, outbox_receive = anyio.create_memory_object_stream[SessionMessage](_QUEUED_MESSAGES)
     link = Link(read=inbox, write=outbox, needs_probing=False, host_notes=tail.text)
     try:
+        GUARDIAN.watch(process.pid)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_read_stdout, process, inbox_send, link, tail, said_all)
             tasks.start_soon(_write_stdin, process, outbox_receive, link)
@@ -80,6 +82,7 @@ async def open_stdio(server: StdioServer) -> AsyncIterator[Link]:
             stream.close()
         with anyio.CancelScope(shield=True):
             await _end(process, tail)
+            await anyio.to_thread.run_sync(GUARDIAN.release, process.pid)
 
 
 async def _start(server: StdioServer) -> anyio.abc.Process:
