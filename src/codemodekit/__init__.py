@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codemodekit.catalog.diff import CatalogDiff, diff_catalogs
     from codemodekit.catalog.revision import CatalogRevision
-    from codemodekit.code_mode import CodeMode, ObserverEvent, RunEvent, RunResult, TrustedRecord
+    from codemodekit.code_mode import AuditLog, CodeMode, ObserverEvent, RunEvent, RunResult, TrustedRecord
     from codemodekit.compilers.typescript import TypeScriptCompiler
     from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest, ToolAnnotations, ToolDefinition, ToolResult
     from codemodekit.diagnostics import Diagnostic, DiagnosticCode
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Allow",
     "Ask",
+    "AuditLog",
     "CatalogDiff",
     "CatalogRevision",
     "CodeMode",
@@ -66,7 +67,7 @@ __all__ = [
 _HOMES = {
     "codemodekit.catalog.diff": ("CatalogDiff", "diff_catalogs"),
     "codemodekit.catalog.revision": ("CatalogRevision",),
-    "codemodekit.code_mode": ("CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"),
+    "codemodekit.code_mode": ("AuditLog", "CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"),
     "codemodekit.compilers.typescript": ("TypeScriptCompiler",),
     "codemodekit.contracts": (
         "Allow", "Ask", "Deny", "PolicyRequest", "ToolAnnotations", "ToolDefinition", "ToolResult",

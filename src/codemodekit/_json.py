@@ -23,6 +23,7 @@ __all__ = [
     "digest",
     "dumps",
     "encode",
+    "encode_ascii",
     "loads",
     "plain",
     "scan",
@@ -88,6 +89,11 @@ def encode(value: JsonValue) -> bytes:
         return _text(value).encode()
     except UnicodeEncodeError:
         return _ascii(value).encode("ascii")
+
+
+def encode_ascii(value: JsonValue) -> bytes:
+    """Compact JSON on one line of ASCII, whatever the value holds. Raises as dumps."""
+    return _ascii(value).encode("ascii")
 
 
 def _refuse(name: str) -> Any:

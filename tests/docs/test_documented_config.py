@@ -46,6 +46,10 @@ def test_every_key_of_a_server_is_documented_and_no_other() -> None:
         assert {key for key, cells in documented.items() if cells[0] == kind} == keys
 
 
+def test_every_key_of_the_audit_log_is_documented_and_no_other() -> None:
+    assert set(rows("Audit")) == set(SCHEMA["$defs"]["audit"]["properties"])
+
+
 def test_every_limit_is_documented_with_its_default() -> None:
     documented = {key: int(cells[0]) for key, cells in rows("Limits").items()}
     assert documented == ExecutionLimits().to_wire()

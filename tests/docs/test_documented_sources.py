@@ -30,6 +30,13 @@ EXPECTED: Final[dict[str, Any]] = {
     },
     "observe_runs": {"progress": ["disk.backup: half of it"] * 2, "calls": {"disk.backup completed": 2}},
     "compare_catalogues": [("report", "inputSchema", ("/properties/year",))],
+    "audit_log": [
+        "ada: rule 1 says allow",
+        "bank.transfer {'amount': 90}: completed",
+        "ada: rule 2 says deny",
+        "bank.transfer {'amount': 900}: denied",
+        "run: failed, TOOL_APPROVAL_DENIED",
+    ],
     "own_source": {"keeps the contract": True, "capital": "Oslo"},
     "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
     "trusted_host_code": {

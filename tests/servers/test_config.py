@@ -12,6 +12,7 @@ import pytest
 
 from codemodekit.limits import ExecutionLimits
 from codemodekit.servers.config import (
+    AuditSettings,
     Config,
     ConfigError,
     PolicyRules,
@@ -22,6 +23,7 @@ from codemodekit.servers.config import (
     load_config,
     read_policy,
 )
+from codemodekit.servers.config.audit import AUDIT_KEYS
 from codemodekit.servers.config.load import TOP_KEYS
 from codemodekit.servers.config.sources import ENTRY_KEYS, MODES
 
@@ -44,6 +46,7 @@ FULL: dict[str, Any] = {
     "policy": "read-only",
     "limits": {"wallTimeMs": 1000},
     "search": False,
+    "audit": {"file": "log/audit.jsonl", "redact": "m.n:o.p", "arguments": True, "maxBytes": 1000, "keep": 2},
 }
 
 
@@ -88,6 +91,14 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         policy="read-only",
         limits={"wallTimeMs": 1000},
         search=False,
+        audit=AuditSettings(
+            file=tmp_path / "log" / "audit.jsonl",
+            redact=("m.n", "o.p"),
+            arguments=True,
+            max_bytes=1000,
+            keep=2,
+            origin=f"{tmp_path / 'codemode.json'}: audit",
+        ),
         files=(tmp_path / "codemode.json",),
         import_folders=(tmp_path,),
     )
@@ -186,6 +197,15 @@ def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) 
         ({"limits": {"wallTimeMs": 0}}, ["limits: ", "positive integer"]),
         ({"limits": 5}, ["limits: expected an object"]),
         ({"search": "yes"}, ["search: expected true or false, not text"]),
+        ({"audit": True}, ["audit: expected an object"]),
+        ({"audit": " "}, ["audit: is empty"]),
+        ({"audit": "a\0b"}, ["audit: a NUL character"]),
+        ({"audit": {}}, ["audit: needs 'file'"]),
+        ({"audit": {"file": "a", "arguments": True}}, ["audit.arguments: needs 'redact'"]),
+        ({"audit": {"file": "a", "redact": "m.py"}}, ["audit.redact: expected 'module:attribute'"]),
+        ({"audit": {"file": "a", "keep": 1.5}}, ["audit.keep: expected a whole number"]),
+        ({"audit": {"file": "a", "maxBytes": 0}}, ["audit.maxBytes: expected a positive number"]),
+        ({"audit": {"file": "a", "maxbytes": 1}}, ["did you mean 'maxBytes'?"]),
     ],
 )
 def test_what_is_wrong_is_one_line_with_file_key_and_cure(tmp_path: Path, data: object, words: list[str]) -> None:
@@ -309,6 +329,7 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
     assert set(found["properties"]) == set(TOP_KEYS)
     assert entry == set(ENTRY_KEYS)
     assert set(found["$defs"]["limits"]["properties"]) == set(ExecutionLimits().to_wire())
+    assert set(found["$defs"]["audit"]["properties"]) == set(AUDIT_KEYS)
     assert found["$defs"]["mode"]["enum"] == list(MODES)
 
 
@@ -326,6 +347,10 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
         ({"limits": {"wallTimeMs": 0}}, False),
         ({"policy": True}, False),
         ({"search": "yes"}, False),
+        ({"audit": "audit.jsonl"}, True),
+        ({"audit": {"file": "audit.jsonl", "arguments": False}}, True),
+        ({"audit": {"file": "audit.jsonl", "arguments": True}}, False),
+        ({"audit": {"keep": 1}}, False),
     ],
 )
 def test_the_schema_agrees_with_the_loader(tmp_path: Path, data: dict[str, Any], valid: bool) -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemodekit.servers.config import Config, ConfigError, load_config
+from codemodekit.servers.config.audit import AUDIT_KEYS
 from codemodekit.servers.config.load import TOP_KEYS
 from codemodekit.servers.config.sources import ENTRY_KEYS
 from codemodekit.servers.sources import providers_of
@@ -50,6 +51,7 @@ configs = values | st.fixed_dictionaries(
         "policy": values,
         "limits": values,
         "search": values,
+        "audit": values | st.dictionaries(st.sampled_from(AUDIT_KEYS), values, max_size=4),
     },
 )
 

@@ -20,7 +20,7 @@ _PATIENCE_S: Final = 60.0
 @asynccontextmanager
 async def connected(config: Config) -> AsyncIterator[CodeMode]:
     """A Code Mode whose sources have all connected or failed to, once."""
-    code_mode = build_code_mode(config, policy_override="deny-all", base_limits=ExecutionLimits())
+    code_mode = build_code_mode(config, policy_override="deny-all", base_limits=ExecutionLimits(), audit=False)
     async with code_mode:
         with stray_prints_to_stderr(), waiting(f"Connecting {len(config.sources)} sources…"):
             await code_mode.settled(_PATIENCE_S)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
@@ -23,9 +23,12 @@ from codemodekit.cli.options import (
     require_sources,
 )
 from codemodekit.cli.version import package_version
-from codemodekit.servers.config import SERVER_LIMITS
+from codemodekit.servers.config import SERVER_LIMITS, Config
 from codemodekit.servers.policies import build_policy
 from codemodekit.servers.sources import providers_of
+
+if TYPE_CHECKING:
+    from codemodekit.code_mode import AuditLog
 
 __all__ = ["HELP", "command"]
 
@@ -43,6 +46,7 @@ def command(
     chosen = require_sources(chosen_config(config, mcp_config))
     tool_policy = build_policy(chosen_policy(policy, chosen))
     providers = providers_of(chosen)
+    audit = _audit(chosen)
     with _no_garbage_collection():
         from codemodekit.servers.stdio import serve_code_mode_stdio  # the MCP SDK: half a second
     serve = partial(
@@ -53,11 +57,20 @@ def command(
         sources=providers,
         limits=chosen.execution_limits(SERVER_LIMITS),
         search=chosen.search,
+        audit=audit,
     )
     if sys.stdin.isatty():
         sys.stderr.write("Serving on standard input and output, for an MCP client to start. Ctrl-C ends it.\n")
     anyio.run(serve)
     return 0
+
+
+def _audit(config: Config) -> AuditLog | None:
+    if config.audit is None:
+        return None
+    from codemodekit.servers.audit import build_audit  # it brings the whole runtime along, which can wait otherwise
+
+    return build_audit(config.audit, config.import_folders)
 
 
 @contextmanager

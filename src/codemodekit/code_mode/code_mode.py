@@ -23,8 +23,9 @@ from codemodekit.catalog.manager import CatalogManager, Reconnect
 from codemodekit.catalog.revision import CatalogRevision
 from codemodekit.catalog.search import ToolSearch
 from codemodekit.catalog.snapshot import Catalog
+from codemodekit.code_mode.audit import AuditLog
 from codemodekit.code_mode.events import Listener, Observer
-from codemodekit.code_mode.host_side import HostSide
+from codemodekit.code_mode.host_side import HostSide, ObservationHealth
 from codemodekit.code_mode.listeners import HostCode, Outbox
 from codemodekit.code_mode.pump import Inbox
 from codemodekit.code_mode.result import RunResult
@@ -68,6 +69,7 @@ class CodeMode:
         approver: answers when the policy asks.
         on_trusted_result: host code that sees whole tool results, sideband included, beside the runs.
         on_diagnostic: host code that gets the fuller record behind each `correlationId`, beside the runs.
+        audit: the log of decisions, calls and runs. It is closed with this object.
 
     Of these listeners a coroutine function is awaited on the event loop, any other function is called in a thread.
 
@@ -88,6 +90,7 @@ class CodeMode:
         approver: Approver | None = None,
         on_trusted_result: HostCode | None = None,
         on_diagnostic: HostCode | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
         if tool_policy in _POLICY_MAKERS:
             raise ConfigurationError(f"call it: tool_policy={getattr(tool_policy, '__name__', 'policy')}(...)")
@@ -100,7 +103,9 @@ class CodeMode:
         self._compiler: CodeCompiler = compiler if compiler is not None else TypeScriptCompiler()
         self._sandbox: CodeSandbox = sandbox if sandbox is not None else QuickJsSandbox()
         self._limits = limits or ExecutionLimits()
-        self._host = HostSide(observer=observer, on_trusted_result=on_trusted_result, on_diagnostic=on_diagnostic)
+        self._host = HostSide(
+            observer=observer, on_trusted_result=on_trusted_result, on_diagnostic=on_diagnostic, audit=audit
+        )
         self._catalog = CatalogManager(providers, reconnect=reconnect or Reconnect())
         self._search = ToolSearch(self._catalog)
         self._bridge = ToolBridge(
@@ -120,12 +125,16 @@ class CodeMode:
         return self._limits
 
     async def start(self) -> None:
-        """Begin to connect the sources, in the background. Twice is fine."""
+        """Begin to connect the sources, in the background. Twice is fine.
+
+        Raises:
+            ConfigurationError: the audit log cannot be written.
+        """
         if self._closing:
             raise ClosedError("this CodeMode has been closed")
         if not self._started:
-            self._started = True
             self._host.open()
+            self._started = True
             await self._catalog.start()
 
     async def aclose(self) -> None:
@@ -180,7 +189,7 @@ class CodeMode:
         _check_context(context)
         execution_id = "run_" + secrets.token_hex(8)
         progress = self._host.progress(on_progress)
-        watch = self._host.watch(execution_id, code, self._limits, progress)
+        watch = self._host.watch(execution_id, code, principal, self._limits, progress)
         task = asyncio.current_task()
         assert task is not None
         self._running.add(task)
@@ -321,6 +330,10 @@ class CodeMode:
     def catalog_diagnostics(self) -> tuple[CatalogNote, ...]:
         """What is odd about the catalogue: tools put aside, listings with faults."""
         return self._catalog.diagnostics()
+
+    def observation(self) -> ObservationHealth:
+        """What went wrong with listeners and the audit log; runs were not touched by it."""
+        return self._host.health()
 
     def catalog_envelope(self, source: str, tool: str) -> JsonObject:
         """What the source said about a tool besides its definition; for trusted host code.

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from codemodekit.code_mode.audit.lines import AuditWatcher
+from codemodekit.code_mode.audit.log import AuditHealth, AuditLog
 from codemodekit.code_mode.events import Listener, Observer
 from codemodekit.code_mode.listeners import HostCode, Outbox, Teller
 from codemodekit.code_mode.observing import ObserverWatcher
@@ -23,13 +25,29 @@ from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.errors import ConfigurationError
 from codemodekit.limits import ExecutionLimits
 
-__all__ = ["HostSide"]
+__all__ = ["HostSide", "ObservationHealth"]
 
 _CATCH_UP_S: Final = 0.25
 """How long a run that is over waits for listeners that keep up."""
 
 _CUT_OFF_S: Final = 1.0
 """How long a coroutine that listens to one run may go on after its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationHealth:
+    """What went wrong beside the runs, and did not touch them."""
+
+    listener_failures: int
+    """Times that a listener raised."""
+    untold: int
+    """Events, results and records that were not told to a listener, because it did not keep up."""
+    audit: AuditHealth | None
+    """How the audit log is doing, if there is one."""
+
+    def to_wire(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {"listenerFailures": self.listener_failures, "untold": self.untold}
+        return wire if self.audit is None else {**wire, "audit": self.audit.to_wire()}
 
 
 class HostSide:
@@ -40,8 +58,16 @@ class HostSide:
     """
 
     def __init__(
-        self, *, observer: Observer | None, on_trusted_result: HostCode | None, on_diagnostic: HostCode | None
+        self,
+        *,
+        observer: Observer | None,
+        on_trusted_result: HostCode | None,
+        on_diagnostic: HostCode | None,
+        audit: AuditLog | None,
     ) -> None:
+        if audit is not None and not isinstance(audit, AuditLog):
+            raise ConfigurationError(f"audit must be an AuditLog, not {audit!r}")
+        self._audit = audit
         self._code: dict[str, HostCode | None] = {
             "on_trusted_result": on_trusted_result,
             "observer": observer,
@@ -52,6 +78,7 @@ class HostSide:
                 raise ConfigurationError(f"{name} must be a function, not {function!r}")
         self._teller = Teller()
         self._outboxes: dict[str, Outbox] = {}
+        self._open = False
 
     @property
     def wants_results(self) -> bool:
@@ -59,7 +86,14 @@ class HostSide:
         return self._code["on_trusted_result"] is not None
 
     def open(self) -> None:
-        """Begin to listen; on the event loop, before the first run."""
+        """Begin to listen; on the event loop, before the first run.
+
+        Raises:
+            ConfigurationError: the audit log cannot be written.
+        """
+        if self._audit is not None:
+            self._audit.open()
+        self._open = True
         for name, function in self._code.items():
             if function is not None:
                 self._outboxes[name] = Outbox(function, self._teller, what=name)
@@ -70,6 +104,14 @@ class HostSide:
         """Let listeners hear what there is, within a bound, and tell them nothing more. Twice is fine."""
         await self._catch_up(None)
         await self._teller.aclose()
+        if self._audit is not None and self._open:
+            self._open = False
+            await self._audit.aclose()
+
+    def health(self) -> ObservationHealth:
+        """What went wrong beside the runs so far."""
+        audit = None if self._audit is None else self._audit.health()
+        return ObservationHealth(self._teller.failed, self._teller.lost, audit)
 
     # --- one run ------------------------------------------------------------------------------------------------
 
@@ -77,7 +119,9 @@ class HostSide:
         """The way to the listener of one run."""
         return None if listener is None else Outbox(listener, self._teller, what="on_progress")
 
-    def watch(self, execution_id: str, code: str, limits: ExecutionLimits, progress: Outbox | None) -> Watch | None:
+    def watch(
+        self, execution_id: str, code: str, principal: Any, limits: ExecutionLimits, progress: Outbox | None
+    ) -> Watch | None:
         """Who watches a run; None when nobody does."""
         watchers: list[Watcher] = []
         tracer = tracer_in_use()
@@ -86,6 +130,8 @@ class HostSide:
             watchers.append(SpanWatcher(tracer, execution_id, _size(code)))
         if observer is not None:
             watchers.append(ObserverWatcher(execution_id, _size(code), observer))
+        if self._audit is not None:
+            watchers.append(AuditWatcher(self._audit, execution_id, _size(code), principal))
         if progress is not None:
             watchers.append(ProgressWatcher(execution_id, limits, progress))
         return Watch(watchers) if watchers else None

@@ -8,6 +8,7 @@ from typing import Any
 from codemodekit.code_mode import CodeMode
 from codemodekit.contracts import ToolPolicy, ToolProvider
 from codemodekit.limits import ExecutionLimits
+from codemodekit.servers.audit import build_audit
 from codemodekit.servers.config import SERVER_LIMITS, Config, ConfigError, PolicyChoice
 from codemodekit.servers.host_log import log_host_failure
 from codemodekit.servers.policies import build_policy
@@ -17,9 +18,14 @@ __all__ = ["build_code_mode", "code_mode_of"]
 
 
 def build_code_mode(
-    config: Config, *, policy_override: PolicyChoice | None = None, base_limits: ExecutionLimits = SERVER_LIMITS
+    config: Config,
+    *,
+    policy_override: PolicyChoice | None = None,
+    base_limits: ExecutionLimits = SERVER_LIMITS,
+    audit: bool = True,
 ) -> CodeMode:
-    """A Code Mode for a config, not started yet. `policy_override` wins over the config's policy.
+    """A Code Mode for a config, not started yet. `policy_override` wins over the config's policy; without `audit` no
+    audit log is written, for whoever only looks.
 
     Raises:
         ConfigError: there is no policy, or the config cannot be built.
@@ -31,6 +37,7 @@ def build_code_mode(
         providers=providers_of(config),
         tool_policy=build_policy(choice),
         limits=config.execution_limits(base_limits),
+        audit=build_audit(config.audit, config.import_folders) if audit else None,
     )
 
 

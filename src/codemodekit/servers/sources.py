@@ -3,13 +3,10 @@ that never connects and says why, so that the others are served and `health` sho
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import reduce
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 from codemodekit.contracts import ToolProvider, ToolSession
 from codemodekit.errors import ConfigurationError, SourceLost
@@ -26,6 +23,7 @@ from codemodekit.servers.config import (
     StdioSource,
     UnavailableSource,
 )
+from codemodekit.servers.importing import imported
 
 __all__ = ["PythonProvider", "UnavailableProvider", "providers_of"]
 
@@ -140,10 +138,7 @@ class PythonProvider:
             yield session
 
     def _load(self) -> ToolProvider:
-        try:
-            found = reduce(getattr, self._attribute.split("."), self._import())
-        except AttributeError:
-            raise SourceLost(f"module {self._module!r} has no attribute {self._attribute!r}") from None
+        found = imported(self._module, self._attribute, folders=self._import_folders)
         if isinstance(found, str) or not isinstance(found, Iterable):
             raise SourceLost(
                 f"{self._module}:{self._attribute} is of type {type(found).__name__}, not a list or dict of functions"
@@ -152,16 +147,3 @@ class PythonProvider:
             return local(self._name, found)
         except ConfigurationError as error:
             raise SourceLost(f"{self._module}:{self._attribute}: {error}") from error
-
-    def _import(self) -> Any:
-        for folder in map(str, self._import_folders):
-            if folder not in sys.path:
-                sys.path.append(folder)
-        try:
-            return import_module(self._module)
-        except ImportError as error:
-            raise SourceLost(f"cannot import {self._module!r}: {error}") from error
-        except SyntaxError as error:
-            raise SourceLost(f"importing {self._module!r} failed: {error}") from error
-        except BaseException as error:  # whatever the module does when it is imported: leave, interrupt, cancel
-            raise SourceLost(f"importing {self._module!r} failed with {type(error).__name__}") from error

@@ -9,6 +9,7 @@ from codemodekit.servers.config.load import CONFIG_VARIABLE, find_config, load_c
 from codemodekit.servers.config.model import (
     POLICY_NAMES,
     SERVER_LIMITS,
+    AuditSettings,
     Config,
     ConfigError,
     PolicyChoice,
@@ -25,6 +26,7 @@ __all__ = [
     "CONFIG_VARIABLE",
     "POLICY_NAMES",
     "SERVER_LIMITS",
+    "AuditSettings",
     "Config",
     "ConfigError",
     "PolicyChoice",

@@ -11,6 +11,7 @@ from typing import Final
 import platformdirs
 
 from codemodekit.limits import ExecutionLimits, LimitsError
+from codemodekit.servers.config.audit import read_audit
 from codemodekit.servers.config.model import Config, ConfigError, Source
 from codemodekit.servers.config.parse import parse_file
 from codemodekit.servers.config.policy import read_policy_node
@@ -21,7 +22,7 @@ __all__ = ["CONFIG_VARIABLE", "TOP_KEYS", "find_config", "load_config", "read_co
 
 CONFIG_VARIABLE: Final = "CODEMODEKIT_CONFIG"
 FILE_NAMES: Final = ("codemode.json", "codemode.toml")
-TOP_KEYS: Final = ("$schema", "mcpServers", "servers", "python", "policy", "limits", "search")
+TOP_KEYS: Final = ("$schema", "mcpServers", "servers", "python", "policy", "limits", "search", "audit")
 
 
 def load_config(
@@ -73,12 +74,13 @@ def read_config(path: Path, *, environment: Mapping[str, str]) -> Config:
     folder = path.resolve().parent
     servers = _sources(root, ("mcpServers", "servers"), partial(read_server, environment=environment, folder=folder))
     python = _sources(root, ("python",), partial(read_python_source, environment=environment))
-    policy, search = root.get("policy"), root.get("search")
+    policy, search, audit = root.get("policy"), root.get("search"), root.get("audit")
     return Config(
         sources=_unique(root, (*servers, *python)),
         policy=None if policy is None else read_policy_node(policy, folder=folder),
         limits=_limits(root.get("limits")),
         search=True if search is None else search.flag(),
+        audit=None if audit is None else read_audit(audit, folder=folder),
         files=(path,),
         import_folders=(folder,),
     )

@@ -13,6 +13,7 @@ from codemodekit.limits import ExecutionLimits
 __all__ = [
     "POLICY_NAMES",
     "SERVER_LIMITS",
+    "AuditSettings",
     "Config",
     "ConfigError",
     "PolicyChoice",
@@ -99,6 +100,20 @@ PolicyChoice: TypeAlias = Literal["allow-all", "read-only", "deny-all"] | Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """Where the audit log is written and what goes into it."""
+
+    file: Path
+    redact: tuple[str, str] | None = None
+    """Module and attribute of the function that redacts lines."""
+    arguments: bool = False
+    max_bytes: int = 64 * 1024 * 1024
+    keep: int = 5
+    origin: str = ""
+    """The file and key they stand at, for messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """A whole config. With nothing given it has no sources and no policy."""
 
@@ -109,6 +124,7 @@ class Config:
     """The limits the config sets, under their camelCase names; checked."""
     search: bool = True
     """Whether `search_tools` is offered beside `run_typescript`."""
+    audit: AuditSettings | None = None
     files: tuple[Path, ...] = ()
     """Where it was read from."""
     notes: tuple[str, ...] = ()

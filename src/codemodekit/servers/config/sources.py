@@ -15,7 +15,7 @@ from codemodekit.servers.config.expand import Expander, ExpansionError
 from codemodekit.servers.config.model import PythonSource, RemoteSource, Source, StdioSource, UnavailableSource
 from codemodekit.servers.config.reading import Node
 
-__all__ = ["ENTRY_KEYS", "MODES", "read_python_source", "read_server"]
+__all__ = ["ENTRY_KEYS", "MODES", "read_python_source", "read_server", "read_target"]
 
 MODES: Final = ("auto", "2026-07-28", "2025-11-25")
 """Protocol eras a source can be pinned to."""
@@ -58,10 +58,20 @@ def read_python_source(node: Node, *, environment: Mapping[str, str]) -> Source:
         target = Expander(environment).expand(node.text())
     except ExpansionError as error:
         return UnavailableSource(name=node.key, reason=str(error))
-    if not _TARGET.fullmatch(target):
-        raise node.error("expected 'module:attribute', such as 'mypackage.tools:tools'")
-    module, _, attribute = target.partition(":")
+    module, attribute = read_target(node, target)
     return PythonSource(name=node.key, module=module, attribute=attribute)
+
+
+def read_target(node: Node, text: str) -> tuple[str, str]:
+    """Module and attribute that the text of a node names.
+
+    Raises:
+        ConfigError: it is not `module:attribute`.
+    """
+    if not _TARGET.fullmatch(text):
+        raise node.error("expected 'module:attribute', such as 'mypackage.tools:tools'")
+    module, _, attribute = text.partition(":")
+    return module, attribute
 
 
 def _is_remote(node: Node) -> bool:
