@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 GUEST  := src/codemodekit/sandboxes/quickjs/guest.wasm
-PARTS  := $(addprefix src/codemodekit/sandboxes/quickjs/guest/,build.py bake.py shim.c prelude.js source.lock toolchain.lock)
+PARTS  := $(addprefix src/codemodekit/sandboxes/quickjs/guest/,build.py bake.py engine_edits.py engine_edits.txt shim.c prelude.js source.lock toolchain.lock)
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 .DELETE_ON_ERROR:
 .PHONY: help demo test check lint types fence unit bench guest docs clean

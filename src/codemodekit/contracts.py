@@ -291,6 +291,8 @@ class GuestError:
     frames: tuple[GuestFrame, ...] = ()
     call_id: int | None = None
     """For `tool`: the call whose failure this is; its code is the host's to say."""
+    behind: tuple[str, ...] = ()
+    """The errors of an AggregateError and the chain of causes, each as `name: message`; the first few."""
     path: str | None = None
     """For `not_serializable`: where in the value, as `$.rows[3].id`."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from codemodekit.code_mode.absent_names import advice_about
 from codemodekit.contracts import GuestError, GuestErrorKind, GuestFrame, Program
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode, StackFrame, code_frame
 from codemodekit.limits import ExecutionLimits
@@ -41,6 +42,8 @@ def describe(
 
 def unhandled_note(error: GuestError, program: Program, failures: Mapping[int, Diagnostic]) -> str:
     """A sentence about a rejection nobody handled."""
+    if not error.name:
+        return f"{error.message}; await them, or catch them"
     failed = failures.get(error.call_id) if error.call_id is not None else None
     what = f"{failed.code}: {failed.message}" if failed else _thrown(error)
     place = next((found for frame in error.frames if (found := program.locate(frame.line, frame.column))), None)
@@ -57,7 +60,7 @@ def _message(error: GuestError, limits: ExecutionLimits) -> str:
         case "stack":
             return "the program called functions inside functions too deeply; use a loop instead of recursion"
         case "not_serializable":
-            return f"the returned value cannot be given back: at {error.path} {error.message}"
+            return f"the returned value cannot be given back: at {error.path}: {error.message}"
         case "output_limit":
             most = limits.final_result_bytes
             return f"the returned value is larger than {most} bytes; return less, such as a count or the first rows"
@@ -75,7 +78,10 @@ def _thrown(error: GuestError) -> str:
     if error.name == "Thrown":
         return f"the program threw {error.message}"
     parts = [part for part in (error.name, error.message) if part]
-    return ": ".join(parts) or "the program threw an error without a name or a message"
+    said = ": ".join(parts) or "the program threw an error without a name or a message"
+    if error.name == "ReferenceError" and (advice := advice_about(error.message)) is not None:
+        said += f"; {advice}"
+    return said + (f" (behind it: {'; '.join(error.behind)})" if error.behind else "")
 
 
 def _located(diagnostic: Diagnostic, frames: tuple[GuestFrame, ...], program: Program) -> Diagnostic:

@@ -23,7 +23,7 @@ from wasmtime import _ffi as ffi
 
 from codemodekit.contracts import Answer, GuestError, Launch, LogEntry, Program
 from codemodekit.sandboxes.quickjs.module_cache import GuestModule
-from codemodekit.sandboxes.quickjs.texts import read_logs
+from codemodekit.sandboxes.quickjs.texts import lines_before, read_logs
 
 __all__ = ["Instance", "Interrupted", "Linked"]
 
@@ -33,7 +33,7 @@ _STACK: Final = 512 * 1024
 _SLACK: Final = 12 << 20
 """Linear memory beyond the heap limit: answers on their way in, and the allocator's own waste."""
 
-_START: Final = struct.Struct("<10I16s")
+_START: Final = struct.Struct("<10Ii4x16s")
 _ANSWER: Final = struct.Struct("<III")
 _STATE: Final = struct.Struct("<7I")
 _SMALL: Final = 16384
@@ -253,7 +253,7 @@ class Instance:
             len(code), len(context), limits.memory_bytes, _STACK,
             limits.log_bytes // 2, limits.log_bytes - limits.log_bytes // 2, limits.log_entries - entries, entries,
             min(limits.final_result_bytes, 2**31), min(limits.total_bridge_bytes, 2**31),
-            seed,
+            1 - lines_before(program), seed,
         )  # fmt: skip
         self._put(head + code + b"\0" + context)
         self._most = limits.total_bridge_bytes

@@ -271,7 +271,7 @@ class QuickJsGuest:
         except Exception as error:
             outcome = Threw(GuestError(kind="internal", message=f"{type(error).__name__}: {error}"))
         else:
-            outcome = read_step(text, self._program.javascript)
+            outcome = read_step(text, self._program)
         if not isinstance(outcome, Calls):
             self._free()
         return outcome

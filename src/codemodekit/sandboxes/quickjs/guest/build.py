@@ -26,6 +26,8 @@ EXPECTED = HERE / "expected.json"
 INPUTS = (
     "build.py",
     "bake.py",
+    "engine_edits.py",
+    "engine_edits.txt",
     "shim.c",
     "prelude.js",
     "source.lock",
@@ -146,6 +148,7 @@ def make(folder: Path, wanted: str) -> Path:
     run("1/4 fetching the QuickJS-NG sources", *fetch, "-r", HERE / "source.lock", "-d", folder, PYTHONPATH=stub)
     source = unpack(folder)
     shutil.copyfile(HERE / "shim.c", source / "shim.c")
+    run("... noting places in its parser", sys.executable, HERE / "engine_edits.py", source / "quickjs.c")
     tools, raw, wasm = folder / "tools", folder / "raw.wasm", folder / "guest.wasm"
     install = (*pip, "install", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target", tools)
     run("2/4 fetching the compiler (about 100 MB, thrown away afterwards)", *install, "-r", HERE / "toolchain.lock")

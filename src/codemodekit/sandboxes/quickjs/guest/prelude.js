@@ -13,7 +13,8 @@
   'use strict';
   const { apply, ownKeys, defineProperty, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
   const { parse, stringify } = JSON;
-  const { keys, freeze } = Object;
+  const { keys, freeze, getOwnPropertySymbols: symbolsOf } = Object;
+  const isEnumerable = Object.prototype.propertyIsEnumerable;
   const PromiseOf = Promise;
   const ProxyOf = Proxy;
   const then = Promise.prototype.then;
@@ -22,16 +23,24 @@
   const brands = { __proto__: null, 0: Number.prototype.valueOf, 1: String.prototype.valueOf, 2: Boolean.prototype.valueOf };
   const slice = String.prototype.slice;
   const ErrorOf = Error;
-  const RangeErrorOf = RangeError;
+  const stackOf = Object.getOwnPropertyDescriptor(Error.prototype, 'stack').get;
+  const isInstance = Function.prototype[Symbol.hasInstance];
+  const prototypes = [];
+  for (const Type of [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError]) {
+    prototypes[prototypes.length] = Type.prototype;
+  }
   const TypeErrorOf = TypeError;
   const toText = String;
   const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+  const plain = (value) => ({ __proto__: null, value, writable: true, enumerable: true, configurable: true });
   const captured = (Type, ...names) => {
     const methods = { __proto__: null };
     for (const name of names) methods[name] = Type.prototype[name];
     return methods;
   };
   const { get: weakGet, set: weakSet } = captured(WeakMap, 'get', 'set');
+  const { add: knownAdd, delete: knownDelete } = captured(WeakSet, 'add', 'delete');
+  const setForEach = Set.prototype.forEach;
   const { set: mapSet, delete: mapDelete, forEach: mapForEach } = captured(Map, 'set', 'delete', 'forEach');
   const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get;
 
@@ -61,16 +70,27 @@
   const MAX_DEPTH = 200;
   // The numbers native.kind answers with, in the order of shim.c.
   const KINDS = ['', 'an array', 'an Error', 'a Date', 'a boxed value', 'a Promise', 'a Map', 'a Set', 'a RegExp',
-    'a weak collection', 'binary data', 'a typed array'];
-  const ARRAY = 1, ERROR = 2, DATE = 3, BOXED = 4, MAP = 6, SET = 7;
-  for (const sample of [Object(1), Object(''), Object(true), Object(1n), Object(Symbol())]) native.boxed(sample);
+    'a weak collection', 'binary data', 'a typed array', 'an iterator', 'a boxed symbol or BigInt',
+    'a Proxy of a built-in object', 'a revoked Proxy'];
+  const PLAIN = 0, ARRAY = 1, ERROR = 2, DATE = 3, BOXED = 4, MAP = 6, SET = 7, ITERATOR = 12, BOXED_OTHER = 13;
+  native.sample({}, PLAIN);
+  for (const sample of [Object(1), Object(''), Object(true)]) native.sample(sample, BOXED);
+  for (const sample of [Object(1n), Object(Symbol())]) native.sample(sample, BOXED_OTHER);
+  const none = [];
+  for (const sample of [none.values(), new Map().values(), new Set().values(), ''[Symbol.iterator](), ''.matchAll(/x/g),
+    Iterator.from({ next() {} }), none.values().map(() => 0), Iterator.concat?.(none) ?? none.values(),
+    (function* () {})(), (async function* () {})()]) native.sample(sample, ITERATOR);
+  const refusals = new WeakMap();
+  const isRefusal = (problem) => isObject(problem) && apply(weakGet, refusals, [problem]) === true;
   class Refusal {
     constructor(kind, what, trail) {
       this.kind = kind;
       this.what = what;
       this.path = pathOf(trail);
+      apply(weakSet, refusals, [this, true]);
     }
   }
+  const cut = (text, most) => (text.length > most ? apply(slice, text, [0, most]) + '…' : text);
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const exec = RegExp.prototype.exec;
   const pathOf = (trail) => {
@@ -96,12 +116,18 @@
     'a BigInt': 'use Number(it) or String(it)',
     'a function': 'return the value it computes',
     'a symbol': 'use its .description',
+    'a symbol as a name': 'use a text as the name',
+    'an iterator': 'use [...it], or collect an asynchronous one with for await',
+    'a Proxy of a built-in object': 'return what stands behind it',
+    'a revoked Proxy': 'return what stood behind it',
     'an invalid Date': 'check the date before returning it',
     'NaN': 'use null, or check the computation',
     'Infinity': 'use null, or check the computation',
     'a cycle': 'return the parts that are needed',
   };
+  // For reading (`lenient`: what is printed, or thrown) a value is shown as far as it can be.
   const refuse = (what) => {
+    if (lenient) return grow(what === 'NaN' || what === 'Infinity' ? what : '[' + what + ']');
     throw new Refusal('value', what + ' has no JSON form; ' + CURE[what], trail);
   };
   // One writing at a time; a `toJSON` that itself makes calls or prints starts another, so the state is kept aside.
@@ -111,8 +137,11 @@
   let most = 0;
   let written = 0;
   let last = Infinity;
-  const toJson = (value, limit, values = Infinity) => {
-    const kept = { __proto__: null, trail, above, size, most, last };
+  let lenient = false;
+  const full = () => lenient && size > most;
+  const toJson = (value, limit, values = Infinity, forReading = false) => {
+    const kept = { __proto__: null, trail, above, size, most, last, lenient };
+    lenient = forReading;
     trail = { __proto__: null, length: 0 };
     above = { __proto__: null };
     size = 0;
@@ -121,13 +150,13 @@
     try {
       return write(value, '', true);
     } finally {
-      ({ trail, above, size, most, last } = kept);
+      ({ trail, above, size, most, last, lenient } = kept);
     }
   };
   const grow = (text) => {
     size += text.length + 1;
     // A bound on the way: one more for the comma that the last part does not have. The host measures bytes.
-    if (size > most + 1) throw new Refusal('size', 'it is too large', trail);
+    if (size > most + 1 && !lenient) throw new Refusal('size', 'it is too large', trail);
     return text;
   };
   const writeArray = (list) => {
@@ -135,6 +164,10 @@
     const depth = trail.length++;
     let text = '[';
     for (let i = 0; i < length; i++) {
+      if (full()) {
+        text += ', …';
+        break;
+      }
       trail[depth] = i;
       const item = write(list[i], i, true);
       text += (i === 0 ? '' : ',') + (item === undefined ? grow('null') : item);
@@ -142,24 +175,45 @@
     trail.length = depth;
     return text + ']';
   };
+  const readable = (object, name) => {
+    const depth = trail.length;
+    try {
+      return write(object[name], name, true);
+    } catch (_) {
+      trail.length = depth;
+      return grow('[not readable]');
+    }
+  };
   const writeFields = (object) => {
     const names = keys(object);
     const depth = trail.length++;
     let text = '{';
     for (let i = 0; i < names.length; i++) {
+      if (full()) {
+        text += ', …';
+        break;
+      }
       const name = names[i];
       trail[depth] = name;
-      const item = write(object[name], name, true);
+      const item = lenient ? readable(object, name) : write(object[name], name, true);
       if (item !== undefined) text += (text === '{' ? '' : ',') + grow(stringify(name)) + ':' + item;
     }
     trail.length = depth;
     return text + '}';
   };
-  const writeError = (error) =>
-    grow('{"name":' + stringify(toText(error.name)) + ',"message":' + stringify(toText(error.message)) + '}');
+  const writeError = (error) => {
+    const { name = 'Error', message = '' } = error;
+    return grow('{"name":' + stringify(toText(name)) + ',"message":' + stringify(toText(message)) + '}');
+  };
+  const hasSymbols = (object) => {
+    const symbols = symbolsOf(object);
+    for (let i = 0; i < symbols.length; i++) if (apply(isEnumerable, object, [symbols[i]])) return true;
+    return false;
+  };
   const writeObject = (object, key, mayConvert) => {
     const kind = native.kind(object);
-    if (kind === DATE && apply(dateTime, object, []) !== apply(dateTime, object, [])) refuse('an invalid Date');
+    if (kind === DATE && apply(dateTime, object, []) !== apply(dateTime, object, [])) return refuse('an invalid Date');
+    if (kind > BOXED_OTHER) return refuse(KINDS[kind]);
     if (mayConvert) {
       const { toJSON } = object;
       if (typeof toJSON === 'function') return write(apply(toJSON, object, [toText(key)]), key, false);
@@ -168,44 +222,73 @@
       if (kind === ERROR) return writeError(object);
       if (kind === DATE) return grow(stringify(apply(dateText, object, [])));
       if (kind === BOXED) return write(unbox(object), key, false);
-      refuse(KINDS[kind]);
+      if (!lenient || (kind !== MAP && kind !== SET)) return refuse(KINDS[kind]);
     }
     const depth = trail.length;
-    if (depth >= MAX_DEPTH) throw new Refusal('value', 'it is nested deeper than ' + MAX_DEPTH + ' levels', trail);
-    for (let i = 0; i < depth; i++) if (above[i] === object) refuse('a cycle');
+    if (depth >= MAX_DEPTH) {
+      if (lenient) return grow('"[…]"');
+      throw new Refusal('value', 'it is nested deeper than ' + MAX_DEPTH + ' levels', trail);
+    }
+    for (let i = 0; i < depth; i++) if (above[i] === object) return refuse('a cycle');
     above[depth] = object;
-    if ((size += 2) > most + 1) throw new Refusal('size', 'it is too large', trail);
-    return kind === ARRAY ? writeArray(object) : writeFields(object);
+    if ((size += 2) > most + 1 && !lenient) throw new Refusal('size', 'it is too large', trail);
+    if (kind === ARRAY) return writeArray(object);
+    if (kind > ARRAY) return (kind === MAP ? 'Map ' : 'Set ') + writeArray(entriesOf(object, kind));
+    if (symbolsOf(object).length > 0 && hasSymbols(object)) return refuse('a symbol as a name');
+    return writeFields(object);
   };
   const write = (value, key, mayConvert) => {
     if (++written > last) throw new Refusal('size', 'it holds too many values', trail);
     switch (typeof value) {
       case 'string':
-        return grow(stringify(value));
+        return grow(stringify(lenient ? cut(value, most) : value));
       case 'number':
-        if (value !== value) refuse('NaN');
-        if (value === 1 / 0 || value === -1 / 0) refuse('Infinity');
+        if (value !== value) return refuse('NaN');
+        if (value === 1 / 0 || value === -1 / 0) return refuse('Infinity');
         return grow('' + value);
       case 'boolean':
         return grow(value ? 'true' : 'false');
       case 'undefined':
-        return undefined;
+        return lenient ? grow('undefined') : undefined;
       case 'object':
         return value === null ? grow('null') : writeObject(value, key, mayConvert);
       default:
-        return refuse(typeof value === 'bigint' ? 'a BigInt' : 'a ' + typeof value);
+        return lenient ? grow(shown(value)) : refuse(typeof value === 'bigint' ? 'a BigInt' : 'a ' + typeof value);
     }
   };
   // Boxed primitives count as what they box, as in JSON.stringify; the brand decides, not the prototype.
   const unbox = (object) => {
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       try {
         return apply(brands[i], object, []);
       } catch (_) {
         // another brand
       }
     }
-    return refuse('a boxed symbol or BigInt');
+    return apply(brands[2], object, []);
+  };
+  const entriesOf = (collection, kind) => {
+    const list = [];
+    const add = (value) => defineProperty(list, list.length, plain(value));
+    if (kind === MAP) apply(mapForEach, collection, [(value, key) => add([key, value])]);
+    else apply(setForEach, collection, [add]);
+    return list;
+  };
+  // What has no JSON form, as a reader understands it.
+  const shown = (value) => {
+    switch (typeof value) {
+      case 'undefined':
+        return 'undefined';
+      case 'bigint':
+        return toText(value) + 'n';
+      case 'symbol':
+        return toText(value);
+      default: {
+        const { name } = value;
+        // A tool has any name one asks for; as a text it is its own.
+        return '[' + (typeof name === 'string' ? 'function' + (name === '' ? '' : ' ' + cut(name, 128)) : toText(value)) + ']';
+      }
+    }
   };
 
   // --- errors -----------------------------------------------------------------------------------------------------
@@ -215,45 +298,90 @@
       super(message);
       this.name = 'ToolCallError';
       const names = isObject(fields) ? keys(fields) : [];
-      for (let i = 0; i < names.length; i++) this[names[i]] = fields[names[i]];
+      for (let i = 0; i < names.length; i++) defineProperty(this, names[i], plain(fields[names[i]]));
     }
   }
   const ToolCallErrorPrototype = ToolCallError.prototype;
   const brief = (value) => {
     try {
-      if (typeof value === 'string') return value;
-      if (typeof value === 'symbol' || typeof value === 'bigint') return toText(value);
-      if (typeof value === 'function') return 'a function';
-      return toText(toJson(value, 4096));
+      return typeof value === 'string' ? value : toText(toJson(value, 4096, Infinity, true));
     } catch (_) {
       return 'a value that cannot be shown';
     }
   };
-  const cut = (text, most) => (text.length > most ? apply(slice, text, [0, most]) + '…' : text);
-  const describe = (error) => {
+  // Reading a field of what a program threw runs the program: whatever comes of it, there is an answer.
+  const field = (error, name, most, otherwise) => {
     try {
-      if (error instanceof Refusal) {
-        return { __proto__: null, kind: error.kind === 'size' ? 'output_limit' : 'not_serializable', name: 'TypeError',
-          message: error.what, path: error.path };
-      }
-      const call = isObject(error) ? apply(weakGet, failures, [error]) : undefined;
-      if (call !== undefined) {
-        return { __proto__: null, kind: 'tool', call, name: 'ToolCallError', message: cut(toText(error.message), 8192),
-          stack: cut(toText(error.stack ?? ''), 16384) };
-      }
-      if (isObject(error) && (error instanceof ErrorOf || native.kind(error) === ERROR)) {
-        const message = cut(toText(error.message), 8192);
-        const full = error instanceof RangeErrorOf && message === 'Maximum call stack size exceeded';
-        return { __proto__: null, kind: full ? 'stack' : 'exception', name: cut(toText(error.name), 128), message,
-          stack: cut(toText(error.stack ?? ''), 16384) };
-      }
-      return { __proto__: null, kind: 'exception', name: 'Thrown', message: cut(brief(error), 8192) };
+      const value = error[name];
+      return value === undefined ? otherwise : cut(typeof value === 'string' ? value : brief(value), most);
     } catch (_) {
-      return { __proto__: null, kind: 'exception', name: 'Error', message: 'an error that cannot be shown' };
+      return otherwise;
     }
   };
+  const isError = (value) => {
+    try {
+      return isObject(value) && (native.kind(value) === ERROR || apply(isInstance, ErrorOf, [value]));
+    } catch (_) {
+      return false;
+    }
+  };
+  // The engine's own record: the program can write into `stack`, not into this.
+  const traceOf = (thrown) => cut(toText((isObject(thrown) ? apply(stackOf, thrown, []) : undefined) ?? native.trace(thrown) ?? ''), 16384);
+  const isDerived = (error) => {
+    try {
+      const prototype = getPrototypeOf(error);
+      for (let i = 0; i < prototypes.length; i++) if (prototypes[i] === prototype) return false;
+      return true;
+    } catch (_) {
+      return false;
+    }
+  };
+  const named = (error) => {
+    if (!isError(error)) return cut(brief(error), 512);
+    const name = field(error, 'name', 128, 'Error');
+    const message = field(error, 'message', 512, '');
+    return name + (message === '' ? '' : ': ' + message);
+  };
+  // What stands behind an error: the errors of an AggregateError, and the chain of causes.
+  const MOST_BEHIND = 4;
+  const behind = (error) => {
+    const list = [];
+    const add = (text) => defineProperty(list, list.length, plain(text));
+    try {
+      const { errors } = error;
+      if (native.kind(errors) === ARRAY) {
+        for (let i = 0; i < errors.length && list.length < MOST_BEHIND; i++) add(named(errors[i]));
+      }
+      let at = error;
+      while (list.length < MOST_BEHIND && isError(at) && at.cause !== undefined) add(named((at = at.cause)));
+    } catch (_) {
+      // as far as it could be read
+    }
+    return list;
+  };
+  const describe = (error) => {
+    if (isRefusal(error)) {
+      return { __proto__: null, kind: error.kind === 'size' ? 'output_limit' : 'not_serializable', name: 'TypeError',
+        message: error.what, path: error.path };
+    }
+    const stack = traceOf(error);
+    const call = isObject(error) ? apply(weakGet, failures, [error]) : undefined;
+    if (call !== undefined) {
+      return { __proto__: null, kind: 'tool', call, name: 'ToolCallError', message: field(error, 'message', 8192, ''), stack };
+    }
+    if (!isError(error)) {
+      return { __proto__: null, kind: 'exception', name: 'Thrown', message: cut(brief(error), 8192), stack };
+    }
+    const kind = native.overflowed(error) ? 'stack' : 'exception';
+    return { __proto__: null, kind, name: field(error, 'name', 128, 'Error'), stack, derived: isDerived(error),
+      message: field(error, 'message', 8192, 'its message cannot be read'), behind: behind(error) };
+  };
   const unhandled = new Map();
+  const MOST_UNHANDLED = 1000;
+  // Beyond so many only their number is kept.
+  const alsoUnhandled = new WeakSet();
   let anyUnhandled = false;
+  let unhandledCount = 0;
 
   // --- calls ------------------------------------------------------------------------------------------------------
   let calls = '';
@@ -273,7 +401,7 @@
       body = input === undefined ? '{}' : (toJson(input, inputBytes, inputBytes / VALUE_BYTES - sentValues) ?? '{}');
       sentValues += written - before;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!isRefusal(error)) throw error;
       body = '!' + error.kind + error.path + ': ' + error.what;
     }
     const site = new ErrorOf('');
@@ -309,7 +437,6 @@
   // A tool or source put into a text shows its own name; the engine would otherwise call tools named toString and valueOf.
   const { toPrimitive } = Symbol;
   const lookUp = (name, shown, found) => (name === toPrimitive ? () => shown : hidden(name) ? undefined : found(name));
-  const plain = (value) => ({ __proto__: null, value, writable: true, enumerable: true, configurable: true });
   const fixed = {
     __proto__: null,
     set: () => false,
@@ -372,20 +499,17 @@
   // --- console ----------------------------------------------------------------------------------------------------
   const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
   const MOST = 16384;
+  const showError = (error) => {
+    const stack = field(error, 'stack', MOST, '');
+    return named(error) + (stack === '' ? '' : '\n' + (stack[stack.length - 1] === '\n' ? apply(slice, stack, [0, -1]) : stack));
+  };
   const show = (value) => {
     if (typeof value === 'string') return value;
-    if (value === undefined) return 'undefined';
-    if (typeof value === 'bigint') return toText(value) + 'n';
-    if (typeof value === 'number') return Object.is(value, -0) ? '-0' : '' + value;
-    if (typeof value === 'symbol') return toText(value);
+    if (typeof value === 'number') return value === 0 && 1 / value < 0 ? '-0' : '' + value;
     try {
-      if (typeof value === 'function') return '[function ' + toText(value.name) + ']';
-      const kind = value === null ? 0 : native.kind(value);
-      if (kind === ERROR) return value.stack ? toText(value.name) + ': ' + toText(value.message) + '\n' + toText(value.stack) : toText(value.message);
-      if (kind === MAP || kind === SET) return (kind === MAP ? 'Map ' : 'Set ') + show([...value]);
-      return toJson(value, MOST) ?? 'undefined';
-    } catch (problem) {
-      if (problem instanceof Refusal) return '[' + (problem.kind === 'size' ? 'a large value' : problem.what + ', at ' + problem.path) + ']';
+      if (value !== null && typeof value === 'object' && native.kind(value) === ERROR) return showError(value);
+      return toJson(value, MOST, Infinity, true) ?? 'undefined';
+    } catch (_) {
       return '[a value that cannot be shown]';
     }
   };
@@ -429,7 +553,7 @@
     apply(mapForEach, unhandled, [(reason) => {
       if (left-- > 0) list += (list === '' ? '' : ',') + stringify(describe(reason));
     }]);
-    return '[' + apply(mapSize, unhandled, []) + (list === '' ? '' : ',' + list) + ']';
+    return '[' + unhandledCount + (list === '' ? '' : ',' + list) + ']';
   };
   return freeze({
     __proto__: null,
@@ -442,7 +566,10 @@
         if (error.kind === 'exception' && error.name === 'SyntaxError') error.kind = 'syntax';
         return end({ __proto__: null, sign: 'T', text: stringify(error) });
       }
-      apply(then, program(), [returned, threw]);
+      const running = program();
+      // Not asked of the program's own idea of a promise, which its first lines may have changed.
+      defineProperty(running, 'constructor', plain(undefined));
+      apply(then, running, [returned, threw]);
     },
     settle(id, ok, text) {
       const waiting = pending[id];
@@ -460,9 +587,14 @@
       waiting.reject(site);
     },
     reject(promise, reason, handled) {
-      if (handled) apply(mapDelete, unhandled, [promise]);
-      else if (apply(mapSize, unhandled, []) < 1000) apply(mapSet, unhandled, [promise, reason]);
-      anyUnhandled = apply(mapSize, unhandled, []) > 0;
+      if (!handled) {
+        unhandledCount++;
+        if (apply(mapSize, unhandled, []) < MOST_UNHANDLED) apply(mapSet, unhandled, [promise, reason]);
+        else apply(knownAdd, alsoUnhandled, [promise]);
+      } else if (apply(mapDelete, unhandled, [promise]) || apply(knownDelete, alsoUnhandled, [promise])) {
+        unhandledCount--;
+      }
+      anyUnhandled = unhandledCount > 0;
     },
     take() {
       const fresh = calls;

@@ -195,17 +195,32 @@ static JSValue native_finish(JSContext *ctx, JSValueConst self, int argc, JSValu
     return JS_UNDEFINED;
 }
 /* What kind of object the engine holds, whatever its prototype says; the numbers are named in prelude.js. */
-enum { PLAIN, ARRAY, ERROR, DATE, BOXED, PROMISE, MAP, SET, REGEXP, WEAK, BINARY, TYPED };
+enum { PLAIN, ARRAY, ERROR, DATE, BOXED, PROMISE, MAP, SET, REGEXP, WEAK, BINARY, TYPED, ITERATOR, BOXED_OTHER, PROXIED, REVOKED };
 
-static JSClassID boxed_classes[5];
-static int boxed_count;
+/* Classes the engine has no question for are known by samples, given while the heap is baked. */
+static struct {
+    JSClassID class_id;
+    int kind;
+} samples[32];
+static int sample_count;
+static JSClassID plain_class;
 
-static JSValue native_boxed(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
-    (void)ctx, (void)self, (void)argc;
-    boxed_classes[boxed_count++] = JS_GetClassID(argv[0]);
+static JSValue native_sample(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
+    (void)self, (void)argc;
+    int32_t kind = PLAIN;
+    JS_ToInt32(ctx, &kind, argv[1]);
+    if (kind == PLAIN)
+        plain_class = JS_GetClassID(argv[0]);
+    else if (sample_count < 32) {
+        samples[sample_count].class_id = JS_GetClassID(argv[0]);
+        samples[sample_count++].kind = kind;
+    }
     return JS_UNDEFINED;
 }
 static int kind_of(JSValueConst value) {
+    JSClassID class_id = JS_GetClassID(value);
+    if (class_id == plain_class)
+        return PLAIN;
     if (JS_IsArray(value))
         return ARRAY;
     if (JS_IsError(value))
@@ -226,13 +241,12 @@ static int kind_of(JSValueConst value) {
         return BINARY;
     if (JS_GetTypedArrayType(value) >= 0)
         return TYPED;
-    JSClassID class_id = JS_GetClassID(value);
-    for (int i = 0; i < boxed_count; i++)
-        if (boxed_classes[i] == class_id)
-            return BOXED;
+    for (int i = 0; i < sample_count; i++)
+        if (samples[i].class_id == class_id)
+            return samples[i].kind;
     return PLAIN;
 }
-/* A proxy is what stands behind it: an array behind one is written as an array, and a Map is refused. */
+/* A proxy of an array or an error can be read as one; the methods of other built-in objects refuse to work on it. */
 static JSValue native_kind(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
     (void)self, (void)argc;
     if (!JS_IsProxy(argv[0]))
@@ -243,11 +257,63 @@ static JSValue native_kind(JSContext *ctx, JSValueConst self, int argc, JSValueC
         JS_FreeValue(ctx, behind);
         behind = next;
     }
-    if (JS_IsException(behind))
-        return behind;
+    if (JS_IsException(behind)) {
+        JS_FreeValue(ctx, JS_GetException(ctx));
+        return JS_NewInt32(ctx, REVOKED);
+    }
     int kind = JS_IsObject(behind) ? kind_of(behind) : PLAIN;
     JS_FreeValue(ctx, behind);
-    return JS_NewInt32(ctx, kind);
+    return JS_NewInt32(ctx, kind > ERROR ? PROXIED : kind);
+}
+
+/* --- what was thrown ---------------------------------------------------------------------------------------------- */
+
+enum { KEPT = 8 };
+
+/* The latest values thrown that are no errors, each with the stack it was thrown with. */
+static struct {
+    JSValue value, trace;
+} thrown[KEPT];
+/* The latest errors that the engine itself made at the end of the stack. */
+static JSValue overflows[KEPT];
+static uint32_t thrown_count, overflow_count;
+
+static int find_thrown(JSContext *ctx, JSValueConst value) {
+    for (uint32_t back = 1; back <= KEPT && back <= thrown_count; back++) {
+        uint32_t at = (thrown_count - back) % KEPT;
+        if (JS_IsSameValue(ctx, thrown[at].value, value))
+            return (int)at;
+    }
+    return -1;
+}
+bool guest_knows(JSContext *ctx, JSValueConst value) { return find_thrown(ctx, value) >= 0; }
+void guest_threw(JSContext *ctx, JSValueConst value, JSValueConst trace) {
+    uint32_t at = thrown_count % KEPT;
+    if (thrown_count++ >= KEPT) {
+        JS_FreeValue(ctx, thrown[at].value);
+        JS_FreeValue(ctx, thrown[at].trace);
+    }
+    thrown[at].value = JS_DupValue(ctx, value);
+    thrown[at].trace = JS_DupValue(ctx, trace);
+}
+void guest_overflowed(JSContext *ctx, JSValueConst error) {
+    uint32_t at = overflow_count % KEPT;
+    if (overflow_count++ >= KEPT)
+        JS_FreeValue(ctx, overflows[at]);
+    overflows[at] = JS_DupValue(ctx, error);
+}
+/* The stack a value that is no error was thrown with; undefined if it never was. */
+static JSValue native_trace(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
+    (void)self, (void)argc;
+    int at = find_thrown(ctx, argv[0]);
+    return at < 0 ? JS_UNDEFINED : JS_DupValue(ctx, thrown[at].trace);
+}
+static JSValue native_overflowed(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv) {
+    (void)self, (void)argc;
+    for (uint32_t at = 0; at < KEPT && at < overflow_count; at++)
+        if (JS_IsSameValue(ctx, overflows[at], argv[0]))
+            return JS_TRUE;
+    return JS_FALSE;
 }
 
 static void on_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason, bool handled, void *opaque) {
@@ -277,14 +343,17 @@ static void shrink_mailbox(void) {
 EXPORT(init) int32_t init(uint32_t length) {
     runtime = JS_NewRuntime2(&heap, NULL);
     context = JS_NewContext(runtime);
-    JSValue factory = JS_Eval(context, (char *)mail, length, "prelude.js", JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT);
+    /* Code without a file name is ours: no stack shows it (engine_edits.py). */
+    JSValue factory = JS_Eval(context, (char *)mail, length, "", JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT);
     JSValue natives = JS_NewObject(context);
     give(natives, "random", native_random, 0);
     give(natives, "log", native_log, 2);
     give(natives, "names", native_names, 1);
     give(natives, "finish", native_finish, 0);
-    give(natives, "boxed", native_boxed, 1);
+    give(natives, "sample", native_sample, 2);
     give(natives, "kind", native_kind, 1);
+    give(natives, "trace", native_trace, 1);
+    give(natives, "overflowed", native_overflowed, 1);
     JSValue hooks = JS_Call(context, factory, JS_UNDEFINED, 1, (JSValueConst *)&natives);
     if (JS_IsException(hooks)) {
         out = JS_ToCString(context, JS_GetException(context));
@@ -344,6 +413,8 @@ static uint64_t take(void) {
 
 struct start {
     uint32_t code, context, memory, stack, head_size, tail_size, head_entries, tail_entries, value_bytes, input_bytes;
+    int32_t first_line; /* what the engine counts the first line of the code as */
+    uint32_t unused;
     uint64_t seed[2];
 };
 
@@ -361,7 +432,8 @@ EXPORT(start) uint64_t start(void) {
     JS_UpdateStackTop(runtime);
     JS_SetMaxStackSize(runtime, with.stack);
     JSValue given = JS_NewStringLen(context, code + with.code + 1, with.context);
-    JSValue program = JS_Eval(context, code, with.code, "program.ts", JS_EVAL_TYPE_GLOBAL);
+    JSEvalOptions options = {JS_EVAL_OPTIONS_VERSION, JS_EVAL_TYPE_GLOBAL, "program.ts", with.first_line};
+    JSValue program = JS_Eval2(context, code, with.code, &options);
     JSValue trouble = JS_UNDEFINED;
     if (JS_IsException(program)) {
         trouble = JS_GetException(context);
