@@ -4,7 +4,9 @@ Its one argument is JSON:
 
 - `discover`: result of server/discover; without it the server speaks the older protocol.
 - `pages`: cursor -> result of tools/list. `tools`: names, where `pages` would say no more.
-- `calls`: tool -> what to do: `result`, `error`, `line` (raw text), `size` (bytes of an answer), `exit`, `ask`
+- `calls`: tool -> what to do: `result`, `error`, `line` (raw text), `size` (bytes of an answer, 0 for as
+  many as the argument `bytes` says, in one line that
+  with `ends: false` does not end), `exit`, `ask`
   (a method to ask the client, whose reply becomes the result).
 - `ignore`: methods never answered. `ignore_first`: not the first time. `errors`: method -> error.
 - `noise`: lines on stdout at start. `stderr`. `exit`: code, at start.
@@ -39,7 +41,16 @@ def reply(request_id: Any, **outcome: Any) -> None:
     say(json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}))
 
 
-def do(request_id: Any, action: dict[str, Any]) -> None:
+def say_much(request_id: Any, size: int, ends: bool) -> None:
+    write = sys.stdout.write
+    write(f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},"result":{{"content":[{{"type":"text","text":"')
+    for _ in range(size // 1_000):
+        write("x" * 1_000)
+    write('"}]}}\n' if ends else "")
+    sys.stdout.flush()
+
+
+def do(request_id: Any, action: dict[str, Any], arguments: dict[str, Any]) -> None:
     if "exit" in action:
         os._exit(action["exit"])
     elif "line" in action:
@@ -48,7 +59,7 @@ def do(request_id: Any, action: dict[str, Any]) -> None:
         WAITING.append(request_id)
         say(json.dumps({"jsonrpc": "2.0", "id": "asked", "method": action["ask"], "params": action["params"]}))
     elif "size" in action:
-        reply(request_id, result={"content": [{"type": "text", "text": "x" * action["size"]}]})
+        say_much(request_id, action["size"] or arguments["bytes"], action.get("ends", True))
     else:
         reply(request_id, **action)
 
@@ -74,7 +85,7 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "tools/list":
         reply(request_id, result=SCRIPT.get("pages", {}).get(params.get("cursor", ""), {"tools": []}))
     elif method == "tools/call" and params["name"] in SCRIPT.get("calls", {}):
-        do(request_id, SCRIPT["calls"][params["name"]])
+        do(request_id, SCRIPT["calls"][params["name"]], params.get("arguments") or {})
     elif method == "tools/call" and params["name"] == "mirror":
         reply(request_id, result={"content": [], "structuredContent": params["arguments"]})
     elif method != "tools/call":

@@ -83,6 +83,17 @@ def free_port() -> int:
         return port
 
 
+async def listening(port: int) -> None:
+    """Returns once somebody listens at the port."""
+    with anyio.fail_after(20):
+        while True:
+            try:
+                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+                return
+            except OSError:
+                await anyio.sleep(0.02)
+
+
 class Upstream:
     """The SDK's server behind a URL, in a process of its own."""
 
@@ -103,13 +114,7 @@ class Upstream:
         env = {**os.environ, "FIXTURE_LOG": str(log or "")}
         command = [sys.executable, "-W", "ignore", FIXTURE, self.kind, str(self.port)]
         self.process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - starts at once
-        with anyio.fail_after(20):
-            while True:
-                try:
-                    await (await anyio.connect_tcp("127.0.0.1", self.port)).aclose()
-                    return
-                except OSError:
-                    await anyio.sleep(0.02)
+        await listening(self.port)
 
     def kill(self) -> None:
         if self.process is not None:

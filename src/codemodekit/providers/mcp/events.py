@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from codemodekit.providers.mcp import lines
-from codemodekit.providers.mcp.lines import Line, Lines
+from codemodekit.providers.mcp.lines import Line, Lines, refuse_endless
 
 __all__ = ["Event", "events"]
 
@@ -65,8 +65,14 @@ class _Draft:
         return Event(self.name or "message", data, tuple(self.fields))
 
 
-async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
-    """The events of a stream that comes in pieces cut anywhere; one that is cut off by the end is none."""
+async def events(chunks: AsyncIterator[bytes], *, until_too_long: bool = False) -> AsyncIterator[Event]:
+    """The events of a stream that comes in pieces cut anywhere; one that is cut off by the end is none.
+
+    `until_too_long`: an event beyond the bound is told at once, as the last one, and not when it ends.
+
+    Raises:
+        EndlessLine: an event does not end.
+    """
     cutter, draft, carried = Lines(), _Draft(), b""
     async for chunk in chunks:
         text = carried + chunk
@@ -79,3 +85,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
             done, draft = draft, _Draft()
             if done.data or done.fields:
                 yield done.event()
+        refuse_endless(draft.size)
+        if until_too_long and (cutter.too_long or draft.size > lines.MAX_MESSAGE_BYTES):
+            yield Event("message", Line(b"", b"", False), ())
+            return

@@ -126,8 +126,9 @@ class _Stream(httpx2.AsyncByteStream):
 
 
 def _streamed(response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
-    chunks = _bounded(events(without_encoding(response)), _request_id(request))
-    return _with(response, request, stream=_Stream(chunks, response.aclose))
+    request_id = _request_id(request)
+    stream = events(without_encoding(response), until_too_long=request_id is not None)
+    return _with(response, request, stream=_Stream(_bounded(stream, request_id), response.aclose))
 
 
 async def _bounded(stream: AsyncIterator[Event], request_id: types.RequestId | None) -> AsyncIterator[bytes]:

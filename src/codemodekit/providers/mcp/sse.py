@@ -20,6 +20,7 @@ from codemodekit import _json
 from codemodekit.errors import SourceLost
 from codemodekit.providers.mcp.events import Event, events
 from codemodekit.providers.mcp.guard import describe
+from codemodekit.providers.mcp.lines import EndlessLine
 from codemodekit.providers.mcp.link import LOST_MARK, Incoming, Link, failed_answer
 from codemodekit.providers.mcp.messages import read_message
 
@@ -87,6 +88,8 @@ async def _receive(stream: AsyncIterator[Event], inbox: MemoryObjectSendStream[I
                 if event.name == "message" and (message := read_message(event.data)) is not None:
                     await inbox.send(message)
             link.end("the server closed its event stream")
+        except EndlessLine as error:
+            link.end(str(error))
         except (httpx2.HTTPError, httpx2.StreamError):
             link.end("the connection to the server broke")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):

@@ -31,7 +31,7 @@ from mcp.shared.message import SessionMessage
 from codemodekit import _json
 from codemodekit.errors import SourceLost
 from codemodekit.providers.mcp.guardian import GUARDIAN
-from codemodekit.providers.mcp.lines import Lines
+from codemodekit.providers.mcp.lines import EndlessLine, Lines
 from codemodekit.providers.mcp.link import Incoming, Link
 from codemodekit.providers.mcp.messages import read_message
 from codemodekit.providers.mcp.settings import StdioServer
@@ -152,6 +152,8 @@ async def _read_stdout(
                         tail.noise(line.head)
                     else:
                         await inbox.send(message)
+        except EndlessLine as error:
+            link.end(str(error))
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             reason = await _why_ended(process, "the server closed its output")
             with anyio.move_on_after(_LAST_WORDS_S):
