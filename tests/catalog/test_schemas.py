@@ -127,27 +127,6 @@ def test_pointers_escape_what_json_pointers_must() -> None:
 
 @pytest.mark.proves("error.input-details")
 @pytest.mark.parametrize(
-    ("schema", "value", "expected"),
-    [
-        ({"const": {"a": 1}}, 2, 'exactly {"a":1}'),
-        ({"pattern": "^a$"}, "b", "text that matches /^a$/"),
-        ({"multipleOf": 2}, 3, "a multiple of 2"),
-        ({"uniqueItems": True}, [1, 1], "items that are all different"),
-        ({"minItems": 2}, [], "at least 2 items"),
-        ({"maxLength": 1}, "ab", "at most 1 characters"),
-        ({"not": {}}, 1, "something the schema does not exclude"),
-        ({"contains": {"const": 1}}, [2], "more, or fewer, items of the kind the schema asks for"),
-        ({"items": False}, [1], "nothing here"),
-        ({"type": ["string", "null"]}, 1, "null or string"),
-        (False, 1, "nothing here"),
-    ],
-)
-def test_each_rule_has_words(schema: Any, value: Any, expected: str) -> None:
-    assert wire(schema, value)[0]["expected"] == expected
-
-
-@pytest.mark.proves("error.input-details")
-@pytest.mark.parametrize(
     ("value", "given"),
     [
         (None, "null"),
@@ -351,7 +330,7 @@ def test_alternatives_that_recurse_under_one_property_are_checked_within_bounds(
 def test_a_deep_value_of_a_schema_that_branches_is_refused_in_words() -> None:
     check = compile_schema(ring(13))
     (error,) = check.errors(nested(190, "fits"))
-    assert error.expected == "a smaller or less nested value: the schema branches at every level of it"
+    assert error.expected == "a smaller or less nested value: checking this one against the schema takes too long"
 
 
 @pytest.mark.proves("schema.bounded")
@@ -513,7 +492,6 @@ def test_a_large_schema_that_cannot_be_enforced_is_refused_at_once(more: dict[st
 
 @pytest.mark.proves("schema.quarantine")
 def test_a_large_schema_that_fails_when_it_is_used_lets_nothing_through() -> None:
-    hidden = {"x": {"$ref": "#/$defs/T0/enum/0"}}
-    check = compile_schema(api(**{"properties": hidden, "$defs": {**api()["$defs"], "T0": {"enum": [{}]}}}))
+    check = compile_schema(api(properties={"x": {"$ref": "#/$defs/T0/properties/id/type"}}))
     assert not check.is_valid({})
     assert check.errors({})[0].expected.startswith("nothing can be checked: ")

@@ -1,24 +1,27 @@
-"""How much work a schema can make of one value, told from the schema alone.
+"""How much work a schema can make of a value, told from the schema alone.
 
 A validator follows every alternative at one place of a value: `{"allOf": [A, A]}` with A of the same form doubles at
 each level, so forty small definitions would take years; so do two alternatives that both recurse under one property.
-Counted are the subschemas that can apply to a single place and the places below it, along the worst path. Knows no
-validator.
+What it does at one place is multiplied by the places of the value: an enumeration of objects is compared with each item
+of a list. Counted are subschemas, or whatever a measure says of each, along the worst path. Knows no validator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from codemodekit._json import JsonValue
+from codemodekit.catalog.patterns import pattern_cost
+from codemodekit.catalog.schema_references import References
 
-__all__ = ["TOO_COSTLY", "Cost", "cost_of", "pointer_target"]
+__all__ = ["TOO_COSTLY", "Charge", "Cost", "Survey", "cost_of"]
 
 TOO_COSTLY: Final = "the schema multiplies its alternatives so often that checking a value could take for ever"
 
-_CAP: Final = 1_000_000
+_CAP: Final = 1 << 50
 _MANY: Final = 50_000
 _SEVERAL: Final = 1_000
 
@@ -29,7 +32,6 @@ _ANY_ITEM: Final = "[]"
 _IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _IN_PLACE: Final = ("not", "if", "then", "else")
 _IN_PLACE_MAPS: Final = ("dependentSchemas", "dependencies")
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _MEMBERS: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _ITEMS: Final = ("items", "additionalItems", "unevaluatedItems", "contains")
 
@@ -42,6 +44,8 @@ class Cost:
     """Subschemas along the worst path, loops followed once."""
     branches: bool
     """Two alternatives recurse under one key, so that the depth of the value multiplies the work."""
+    plain: bool = True
+    """Every reference was followed for certain."""
 
     @property
     def refused(self) -> bool:
@@ -50,25 +54,168 @@ class Cost:
 
     @property
     def metered(self) -> bool:
-        """The work has to be counted while it is done."""
-        return self.branches or self.steps > _SEVERAL
+        """The work has to be counted while it is done, whatever the value."""
+        return self.branches or self.steps > _SEVERAL or not self.plain
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a subschema and those that apply with it take at one place of a value."""
+
+    work: int = 0
+    """Whatever the place holds."""
+    a_member: int = 0
+    """For each property of an object: patterns tried on its name."""
+    a_character: int = 0
+    """For each character of a text: bytes of the programs it passes through."""
+    backtracks: bool = False
+    """A pattern there looks around or back."""
+
+    def __add__(self, other: Charge) -> Charge:
+        return Charge(
+            min(_CAP, self.work + other.work),
+            min(_CAP, self.a_member + other.a_member),
+            min(_CAP, self.a_character + other.a_character),
+            self.backtracks or other.backtracks,
+        )
 
 
 def cost_of(schema: JsonValue) -> Cost:
     """The cost of a schema; linear in its size."""
-    if not isinstance(schema, dict):
-        return Cost(1, False)
-    return _Walk(schema).run()
+    return Survey(schema).cost
+
+
+class Survey:
+    """What is known of one schema's cost, each part found out when it is asked for."""
+
+    def __init__(self, schema: JsonValue) -> None:
+        self._root: dict[str, Any] = schema if isinstance(schema, dict) else {}
+        self._charges: dict[int, Charge] | None = None
+
+    @cached_property
+    def references(self) -> References:
+        """Where the references of the schema lead."""
+        return References(self._root)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Subschemas that apply."""
+        walk = _Walk(self._root, self.references, lambda _: 1)
+        node = walk.visit()
+        plain = self.references.plain and not walk.lost
+        return Cost(node.total(), any(found.branches() for found in walk.nodes.values()), plain)
+
+    @cached_property
+    def work(self) -> int:
+        """The most that one path of a value costs, keywords weighed."""
+        return self._most(lambda schema: own_charge(schema).work + own_charge(schema).a_member)
+
+    @cached_property
+    def text(self) -> int:
+        """The most that one character of a text costs."""
+        return self._most(lambda schema: own_charge(schema).a_character)
+
+    @cached_property
+    def words(self) -> int:
+        """The most that the validator has to say of one path of a value."""
+        return self._most(_words)
+
+    def _most(self, measure: Callable[[dict[str, Any]], int]) -> int:
+        return _Walk(self._root, self.references, measure).visit().total()
+
+    def charge(self, schema: dict[str, Any]) -> Charge:
+        """What a subschema takes at its place, with what is written inside it and what it refers to."""
+        if self._charges is None:
+            self._charges = {}
+        known = self._charges.get(id(schema))
+        if known is None:
+            known = self._charges[id(schema)] = self._charged(schema)
+        return known
+
+    def _charged(self, schema: dict[str, Any]) -> Charge:
+        # What a reference leads to counts with it, but not the references there: each of them is charged by itself.
+        whole = _written(schema)
+        for target in self.references.targets(schema):
+            if isinstance(target, dict):
+                whole += _written(target)
+        return whole + self._everything if self.references.lost(schema) else whole
+
+    @cached_property
+    def _everything(self) -> Charge:
+        """What stands for the target of a reference that is not certain."""
+        whole = Charge()
+        for node in _Walk(self._root, self.references, lambda _: 1).reached():
+            whole += own_charge(node)
+        return whole
+
+
+def _written(schema: dict[str, Any]) -> Charge:
+    """What a subschema takes with those written inside it for the same place."""
+    whole, pending = Charge(), [schema]
+    while pending:
+        node = pending.pop()
+        whole += own_charge(node)
+        pending.extend(part for part in _written_parts(node) if isinstance(part, dict))
+    return whole
+
+
+# --- what one subschema says by itself --------------------------------------------------------------------------------
+
+
+def own_charge(schema: dict[str, Any]) -> Charge:
+    """What a subschema takes at its place without the subschemas inside it."""
+    work = 1 + _compared(schema) + _length(schema.get("required"))
+    work += sum(_length(names) for names in _dict(schema.get("dependentRequired")).values())
+    work += sum(_length(names) for names in _dict(schema.get("dependencies")).values())
+    patterns = _dict(schema.get("patternProperties"))
+    character, backtracks = 0, False
+    for pattern in (schema.get("pattern"), *patterns):
+        if isinstance(pattern, str) and (cost := pattern_cost(pattern)) is not None:
+            character += cost.size
+            backtracks = backtracks or cost.backtracks
+    return Charge(work, len(patterns), character, backtracks)
+
+
+def _compared(schema: dict[str, Any]) -> int:
+    """Values compared one by one; texts alone, and integers alone, are found by their hash."""
+    options = _list(schema.get("enum"))
+    kinds = {type(option) for option in options}
+    found = 0 if kinds in ({str}, {int}) else size_of(options)
+    return found + (size_of(schema["const"]) if isinstance(schema.get("const"), dict | list) else 0)
+
+
+def _words(schema: dict[str, Any]) -> int:
+    said = 1 + size_of(schema.get("enum")) + size_of(schema.get("const")) + _length(schema.get("required"))
+    for keyword in ("dependentRequired", "dependencies"):
+        said += sum(_length(names) for names in _dict(schema.get(keyword)).values())
+    return said + len(_dict(schema.get("patternProperties")))
+
+
+def size_of(value: JsonValue) -> int:
+    """Number of nodes of a value."""
+    pending, seen = [value], 0
+    while pending:
+        node = pending.pop()
+        seen += 1
+        if isinstance(node, dict):
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
+    return seen
+
+
+# --- the walk ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Node:
     """What is known of one subschema."""
 
+    own: int
     edges: list[tuple[str, dict[str, Any]]]
     done: bool = False
     steps: dict[str, int] = field(default_factory=dict)
-    """By key below this place, and for the place itself: subschemas that apply."""
+    """By key below this place, and for the place itself: what applies."""
     loops: dict[str, int] = field(default_factory=dict)
     """By key: edges from here into something that recurs."""
     recurs: bool = False
@@ -76,7 +223,7 @@ class _Node:
     def total(self) -> int:
         named = [count for key, count in self.steps.items() if key not in (_HERE, _ANY_MEMBER, _ANY_ITEM)]
         below = max(max(named, default=0) + self.steps.get(_ANY_MEMBER, 0), self.steps.get(_ANY_ITEM, 0))
-        return min(_CAP, self.steps.get(_HERE, 1) + below)
+        return min(_CAP, self.steps.get(_HERE, self.own) + below)
 
     def branches(self) -> bool:
         wild = self.loops.get(_ANY_MEMBER, 0)
@@ -87,40 +234,51 @@ class _Node:
 class _Walk:
     """Depth first over subschemas and references, without recursion: chains of references may be long."""
 
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root: dict[str, Any], references: References, measure: Callable[[dict[str, Any]], int]) -> None:
         self._root = root
-        self._named = _anchors(root)
-        self._nodes: dict[int, _Node] = {}
+        self._references = references
+        self._measure = measure
+        self.nodes: dict[int, _Node] = {}
+        self.lost = False
+        """Some reference leads where this walk cannot follow."""
 
-    def run(self) -> Cost:
-        node = self._visit(self._root)
-        return Cost(node.total(), any(found.branches() for found in self._nodes.values()))
-
-    def _visit(self, root: dict[str, Any]) -> _Node:
-        path = [(root, iter(self._enter(root).edges))]
+    def visit(self) -> _Node:
+        path = [(self._root, iter(self._enter(self._root).edges))]
         while path:
             schema, rest = path[-1]
-            following = next((target for _, target in rest if id(target) not in self._nodes), None)
+            following = next((target for _, target in rest if id(target) not in self.nodes), None)
             if following is not None:
                 path.append((following, iter(self._enter(following).edges)))
                 continue
-            self._leave(self._nodes[id(schema)])
+            self._leave(self.nodes[id(schema)])
             path.pop()
-        return self._nodes[id(root)]
+        return self.nodes[id(self._root)]
+
+    def reached(self) -> Iterator[dict[str, Any]]:
+        """Every subschema."""
+        pending, seen = [self._root], {id(self._root)}
+        while pending:
+            yield (schema := pending.pop())
+            for _, part in _edges(schema, self._references):
+                if isinstance(part, dict) and id(part) not in seen:
+                    seen.add(id(part))
+                    pending.append(part)
 
     def _enter(self, schema: dict[str, Any]) -> _Node:
-        node = _Node([(key, part) for key, part in self._edges(schema) if isinstance(part, dict)])
-        self._nodes[id(schema)] = node
+        edges = [(key, part) for key, part in _edges(schema, self._references) if isinstance(part, dict)]
+        node = _Node(self._measure(schema), edges)
+        self.nodes[id(schema)] = node
+        self.lost = self.lost or self._references.lost(schema)
         return node
 
     def _leave(self, node: _Node) -> None:
-        steps, loops = {_HERE: 1}, node.loops
+        steps, loops = {_HERE: node.own}, node.loops
         for key, target in node.edges:
-            below = self._nodes[id(target)]
+            below = self.nodes[id(target)]
             recurs = below.recurs or not below.done
             node.recurs = node.recurs or recurs
             if key != _HERE:
-                steps[key] = min(_CAP, steps.get(key, 0) + (below.total() if below.done else 1))
+                steps[key] = min(_CAP, steps.get(key, 0) + (below.total() if below.done else below.own))
                 loops[key] = loops.get(key, 0) + recurs
                 continue
             for inner, count in below.steps.items():
@@ -130,66 +288,29 @@ class _Walk:
         node.steps = steps
         node.done = True
 
-    def _edges(self, schema: dict[str, Any]) -> Iterator[tuple[str, JsonValue]]:
-        for keyword in _IN_PLACE_LISTS:
-            yield from ((_HERE, part) for part in _list(schema.get(keyword)))
-        for keyword in _IN_PLACE_MAPS:
-            yield from ((_HERE, part) for part in _dict(schema.get(keyword)).values())
-        yield from ((_HERE, schema.get(keyword)) for keyword in _IN_PLACE)
-        yield from ((_HERE, self._target(schema.get(keyword))) for keyword in _REFERENCES)
-        yield from ((f".{name}", part) for name, part in _dict(schema.get("properties")).items())
-        yield from ((_ANY_MEMBER, part) for part in _dict(schema.get("patternProperties")).values())
-        yield from ((_ANY_MEMBER, schema.get(keyword)) for keyword in _MEMBERS)
-        yield from ((_ANY_ITEM, schema.get(keyword)) for keyword in _ITEMS)
-        # positions count as if they were one: a bound from above is enough
-        yield from ((_ANY_ITEM, part) for part in _list(schema.get("prefixItems")))
-        yield from ((_ANY_ITEM, part) for part in _list(schema.get("items")))
 
-    def _target(self, reference: JsonValue) -> JsonValue:
-        if not isinstance(reference, str):
-            return None
-        if reference in ("#", ""):
-            return self._root
-        if "#/" not in reference:
-            return self._named.get(reference.lstrip("#"))
-        base, pointer = reference.split("#/", 1)
-        return _pointed(self._named.get(base, self._root) if base else self._root, pointer)
+def _written_parts(schema: dict[str, Any]) -> Iterator[JsonValue]:
+    for keyword in _IN_PLACE_LISTS:
+        yield from _list(schema.get(keyword))
+    for keyword in _IN_PLACE_MAPS:
+        yield from _dict(schema.get(keyword)).values()
+    yield from (schema.get(keyword) for keyword in _IN_PLACE)
 
 
-def pointer_target(schema: JsonValue, reference: str) -> JsonValue:
-    """What a reference like `#/$defs/Pet` leads to; None if it is of another form or leads nowhere."""
-    if reference == "#":
-        return schema
-    return _pointed(schema, reference[2:]) if reference.startswith("#/") else None
+def _edges(schema: dict[str, Any], references: References) -> Iterator[tuple[str, JsonValue]]:
+    yield from ((_HERE, part) for part in _written_parts(schema))
+    yield from ((_HERE, part) for part in references.targets(schema))
+    yield from ((f".{name}", part) for name, part in _dict(schema.get("properties")).items())
+    yield from ((_ANY_MEMBER, part) for part in _dict(schema.get("patternProperties")).values())
+    yield from ((_ANY_MEMBER, schema.get(keyword)) for keyword in _MEMBERS)
+    yield from ((_ANY_ITEM, schema.get(keyword)) for keyword in _ITEMS)
+    # positions count as if they were one: a bound from above is enough
+    yield from ((_ANY_ITEM, part) for part in _list(schema.get("prefixItems")))
+    yield from ((_ANY_ITEM, part) for part in _list(schema.get("items")))
 
 
-def _pointed(node: JsonValue, pointer: str) -> JsonValue:
-    for part in pointer.split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, dict):
-            node = node.get(key)
-        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
-    return node
-
-
-def _anchors(root: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Subschemas by anchor and by the last part of their identifier."""
-    found: dict[str, dict[str, Any]] = {}
-    pending: list[JsonValue] = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, list):
-            pending.extend(node)
-        elif isinstance(node, dict):
-            for keyword in ("$anchor", "$dynamicAnchor", "$id"):
-                name = node.get(keyword)
-                if isinstance(name, str):
-                    found.setdefault(name.lstrip("#"), node)
-            pending.extend(node.values())
-    return found
+def _length(value: JsonValue) -> int:
+    return len(value) if isinstance(value, list) else 0
 
 
 def _list(value: JsonValue) -> list[JsonValue]:
