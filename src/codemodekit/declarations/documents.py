@@ -61,9 +61,12 @@ class Document:
     def base_within(self, schema: JsonObject, base: str) -> str:
         """The base URI inside `schema`, which may name itself with `$id`."""
         own = schema.get("$id")
-        if not isinstance(own, str) or own.startswith("#"):
+        if not isinstance(own, str) or own.startswith("#") or self._is_only_reference(schema):
             return base
         return _join(base, own).partition("#")[0]
+
+    def _is_only_reference(self, schema: JsonObject) -> bool:
+        return not self.siblings_count and "$ref" in schema and schema is not self.root
 
     def resolve(self, reference: object, base: str) -> Target | None:
         """The target of `$ref`; None if it is not in this document."""
@@ -82,11 +85,22 @@ class Document:
             return Target(self._anchors[uri, fragment], uri, fragment)
         return None
 
-    def resolve_dynamic(self, reference: object) -> Target | None:
+    def resolve_dynamic(self, reference: object, base: str) -> Target | None:
         """The target of `$dynamicRef` where there is only one it can ever be."""
+        target = self.resolve(reference, base)
+        name = str(reference)[:_LONGEST_REFERENCE].partition("#")[2]
+        if target is not None and not _says(target.schema, "$dynamicAnchor", name):
+            return target  # what has no dynamic anchor of that name is referred to as by `$ref`
         self._read()
-        targets = self._dynamic.get(str(reference)[:_LONGEST_REFERENCE].partition("#")[2], [])
-        return targets[0] if len(targets) == 1 else None
+        return _only(self._dynamic.get(name, []))
+
+    def resolve_recursive(self, base: str) -> Target | None:
+        """The target of `$recursiveRef` where there is only one it can ever be."""
+        target = self.resolve("#", base)
+        if target is None or not _says(target.schema, "$recursiveAnchor", True):
+            return target
+        self._read()
+        return _only(self._recursive)
 
     def _follow(self, schema: Any, base: str, pointer: str) -> Target | None:
         name = "Root"
@@ -106,6 +120,7 @@ class Document:
         self._resources: dict[str, Any] = {"": self.root}
         self._anchors: dict[tuple[str, str], Any] = {}
         self._dynamic: dict[str, list[Target]] = {}
+        self._recursive: list[Target] = []
 
     def _read(self) -> None:
         # Only when a reference needs it: nearly all are pointers from the root, and a large table of components comes
@@ -129,8 +144,12 @@ class Document:
             self._resources.setdefault(inner, schema)
             if schema is self.root:
                 self._resources[""] = schema
+        if schema.get("$recursiveAnchor") is True:
+            self._recursive.append(Target(schema, inner, "Root"))
         for keyword in ("$anchor", "$dynamicAnchor", "$id"):
             name = schema.get(keyword)
+            if self._is_only_reference(schema):
+                break
             if not isinstance(name, str) or (keyword == "$id" and not name.startswith("#")):
                 continue
             name = name.removeprefix("#")
@@ -138,6 +157,14 @@ class Document:
             if keyword == "$dynamicAnchor":
                 self._dynamic.setdefault(name, []).append(Target(schema, inner, name))
         return inner
+
+
+def _says(schema: Any, keyword: str, value: object) -> bool:
+    return isinstance(schema, Mapping) and schema.get(keyword) == value
+
+
+def _only(targets: list[Target]) -> Target | None:
+    return targets[0] if len(targets) == 1 else None
 
 
 def _subschemas(schema: JsonObject) -> Iterator[Any]:

@@ -227,10 +227,11 @@ class _Conversion:
         if "$ref" in schema:
             parts.append(self._reference(self._document.resolve(schema["$ref"], place.base)))
         if "$dynamicRef" in schema:
-            target = self._document.resolve_dynamic(schema["$dynamicRef"])
+            target = self._document.resolve_dynamic(schema["$dynamicRef"], place.base)
             parts.append(UNKNOWN if target is None else self._reference(target))
         if "$recursiveRef" in schema:
-            parts.append(self._reference(self._document.resolve("#", place.base)))
+            target = self._document.resolve_recursive(place.base)
+            parts.append(UNKNOWN if target is None else self._reference(target))
         return parts
 
     def _reference(self, target: Target | None) -> Shape:
