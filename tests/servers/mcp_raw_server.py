@@ -4,12 +4,16 @@ Its one argument is JSON:
 
 - `discover`: result of server/discover; without it the server speaks the older protocol.
 - `pages`: cursor -> result of tools/list. `tools`: names, where `pages` would say no more.
-- `calls`: tool -> what to do: `result`, `error`, `line` (raw text), `size` (bytes of an answer, 0 for as
-  many as the argument `bytes` says, in one line that
-  with `ends: false` does not end), `exit`, `ask`
-  (a method to ask the client, whose reply becomes the result).
+- `starts`: a file with a letter for each start so far, and `pages_by_start`: `pages` of the first, second, … and all
+  further starts.
+- `calls`: tool -> what to do: `result`, `error`, `line` (raw text), `size` (bytes of an answer, 0 for as many as the
+  argument `bytes` says, in one line that with `ends: false` does not end), `exit`, `ask` (a method to ask the client,
+  whose reply becomes the result), `counted` (how many requests of a method came), `env` (the environment), `hang`,
+  `flood` (method, params, count: notifications before an empty result; `$TOKEN` in them is the progress token), `pages`
+  (from now on, and says so).
+- `delays`: method -> seconds until it is answered.
 - `ignore`: methods never answered. `ignore_first`: not the first time. `errors`: method -> error.
-- `noise`: lines on stdout at start. `stderr`. `exit`: code, at start.
+- `noise`: lines on stdout at start. `stderr`, `stderr_times`. `exit`: code, at start.
 - `stubborn`: a file: ignores the end of its input and SIGTERM, starts a child that does the same, and writes both
   process ids there.
 """
@@ -22,6 +26,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,12 @@ SCRIPT: dict[str, Any] = json.loads(sys.argv[1])
 if "tools" in SCRIPT:
     SCRIPT["pages"] = {"": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in SCRIPT["tools"]]}}
 WAITING: list[Any] = []
+COUNTS: Counter[str] = Counter()
+if "starts" in SCRIPT:
+    with Path(SCRIPT["starts"]).open("a+", encoding="ascii") as starts:
+        starts.write("x")
+        starts.seek(0)
+        SCRIPT["pages"] = SCRIPT["pages_by_start"][min(len(starts.read()), len(SCRIPT["pages_by_start"])) - 1]
 STUBBORN = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
 
 
@@ -50,9 +61,29 @@ def say_much(request_id: Any, size: int, ends: bool) -> None:
     sys.stdout.flush()
 
 
-def do(request_id: Any, action: dict[str, Any], arguments: dict[str, Any]) -> None:
+def flood(method: str, params: Any, count: int, token: Any) -> None:
+    text = json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).replace('"$TOKEN"', json.dumps(token))
+    for _ in range(count):
+        sys.stdout.write(text + "\n")
+
+
+def do(request_id: Any, action: dict[str, Any], params: dict[str, Any]) -> None:
+    arguments = params.get("arguments") or {}
     if "exit" in action:
         os._exit(action["exit"])
+    elif "hang" in action:
+        pass
+    elif "counted" in action:
+        reply(request_id, result={"structuredContent": {"count": COUNTS[action["counted"]]}})
+    elif "env" in action:
+        reply(request_id, result={"structuredContent": dict(os.environ)})
+    elif "flood" in action:
+        flood(*action["flood"], (params.get("_meta") or {}).get("progressToken"))
+        reply(request_id, result={"content": []})
+    elif "pages" in action:
+        SCRIPT["pages"] = action["pages"]
+        say(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+        reply(request_id, result={"content": []})
     elif "line" in action:
         say(action["line"].replace("$ID", json.dumps(request_id)))
     elif "ask" in action:
@@ -69,8 +100,10 @@ def answer(message: dict[str, Any]) -> None:
         reply(WAITING.pop(), result={"content": [], "structuredContent": message})
         return
     method, request_id, params = message["method"], message.get("id"), message.get("params") or {}
+    COUNTS[method] += 1
     if request_id is None or method in SCRIPT.get("ignore", []):
         return
+    time.sleep(SCRIPT.get("delays", {}).get(method, 0))
     if method in SCRIPT.get("ignore_first", []):
         SCRIPT["ignore_first"].remove(method)
         return
@@ -85,7 +118,7 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "tools/list":
         reply(request_id, result=SCRIPT.get("pages", {}).get(params.get("cursor", ""), {"tools": []}))
     elif method == "tools/call" and params["name"] in SCRIPT.get("calls", {}):
-        do(request_id, SCRIPT["calls"][params["name"]], params.get("arguments") or {})
+        do(request_id, SCRIPT["calls"][params["name"]], params)
     elif method == "tools/call" and params["name"] == "mirror":
         reply(request_id, result={"content": [], "structuredContent": params["arguments"]})
     elif method != "tools/call":
@@ -99,7 +132,7 @@ def be_stubborn(path: str) -> None:
 
 
 if "stderr" in SCRIPT:
-    sys.stderr.write(SCRIPT["stderr"] + "\n")
+    sys.stderr.write((SCRIPT["stderr"] + "\n") * SCRIPT.get("stderr_times", 1))
     sys.stderr.flush()
 if "exit" in SCRIPT:
     sys.exit(SCRIPT["exit"])

@@ -17,7 +17,8 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class Script:
-    """A tiny HTTP server for one test: `respond` gets method, path, headers and body of each request."""
+    """A tiny HTTP server for one test: `respond` gets method, headers (with the path as `path`) and body of
+    each request."""
 
     def __init__(self, respond: Callable[[str, dict[str, str], dict[str, Any]], Awaitable[Answer | None]]) -> None:
         self._respond = respond
@@ -52,7 +53,7 @@ class Script:
                     buffer += await stream.receive()
                 size = int(headers.get("content-length", 0))
                 body, buffer = buffer[:size], buffer[size:]
-                method = first.split(" ")[0]
+                method, headers["path"] = first.split(" ")[:2]
                 self.seen.append((method, headers))
                 answer = await self._respond(method, headers, json.loads(body) if body else {})
                 if answer is None:

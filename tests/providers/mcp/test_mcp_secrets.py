@@ -101,6 +101,22 @@ def test_settings_stay_out_of_messages_and_in_data() -> None:
     assert provider._settings.redactor.blank(data) == data
 
 
+@pytest.mark.parametrize(
+    "provider",
+    [
+        mcp.stdio("a", "b", env={"SHEET_ID": "1A2b3C4d5E6f7G8h"}),
+        mcp.stdio("a", "b", env={"SHEET_ID": "1A2b3C4d5E6f7G8h"}, private=["1A2b3C4d5E6f7G8h"]),
+        mcp.stdio("a", "b", ["--sheet", "1A2b3C4d5E6f7G8h"]),
+        mcp.stdio("a", "b", ["-c", "import x; x.run('1A2b3C4d5E6f7G8h')"]),
+        mcp.stdio("a", "b", ["--token-url=1A2b3C4d5E6f7G8h"]),
+        mcp.http("a", "https://h/x?project=1A2b3C4d5E6f7G8h"),
+        mcp.http("a", "https://h/x", headers={"X-Project-Id": "1A2b3C4d5E6f7G8h"}),
+    ],
+)
+def test_what_a_program_needs_as_it_is_stays_in_data_however_random_it_looks(provider: McpToolProvider) -> None:
+    assert provider._settings.redactor.blank(["1A2b3C4d5E6f7G8h"]) == ["1A2b3C4d5E6f7G8h"]
+
+
 def test_words_that_merely_meet_are_not_taken_for_a_short_secret() -> None:
     text = "an open data set, mixed in case"
     assert mcp.stdio("a", "b", secrets=["nope", "edin"]).redact(text) == text

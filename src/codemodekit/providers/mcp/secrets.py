@@ -50,62 +50,102 @@ _NAMES: Final = frozenset(
         "tokens",
     }
 )
-_ABOUT: Final = frozenset({"dir", "file", "name", "path", "ttl", "type", "uri", "url"})
-"""Last words of names of what only has to do with a secret, such as where its file is."""
+_ABOUT: Final = frozenset(
+    {
+        "account",
+        "base",
+        "bucket",
+        "dir",
+        "domain",
+        "email",
+        "endpoint",
+        "file",
+        "host",
+        "id",
+        "ids",
+        "model",
+        "name",
+        "org",
+        "path",
+        "port",
+        "project",
+        "ref",
+        "region",
+        "sha",
+        "ttl",
+        "type",
+        "uri",
+        "url",
+        "user",
+        "username",
+        "uuid",
+        "version",
+        "zone",
+    }
+)
+"""Last words of names whose values are none, however random they look: a program needs them as they are."""
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _PART: Final = re.compile(r"[A-Za-z0-9+=]+")
 _FLAG: Final = re.compile(r"-{1,2}(?P<name>[\w.-]+)(?:=(?P<value>[\s\S]*))?")
 _ASSIGNMENT: Final = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)\s*[=:]\s*(?P<value>[\s\S]+)")
 
-_Found = tuple[str, bool]
-"""A value, and whether it is a secret whatever it looks like."""
+_Found = tuple[str, bool | None]
+"""A value, and whether it is a secret by the name of its place; None if its place says nothing."""
 
 
 def redactor_for(server: StdioServer | HttpServer, *, secrets: Iterable[str], private: Iterable[str]) -> Redactor:
     """Knows what must not be shown of one server: the given `secrets`, and those among all other values."""
-    found = [(value, False) for value in private]
-    found += _of_process(server) if isinstance(server, StdioServer) else _of_address(server)
-    sure = {value for value, named in found if _is_secret(value, named)}
-    rest = {value for value, _ in found if len(value) >= _MIN_PRIVATE}
-    return Redactor([*secrets, *sure], [*(value for value in private), *rest])
+    private = list(private)
+    placed = [*(_of_process(server) if isinstance(server, StdioServer) else _of_address(server))]
+    cleared = {value for value, secret in placed if secret is False}
+    found = [*placed, *((value, None) for value in private if value not in cleared)]
+    sure = {value for value, secret in found if (len(value) >= _MIN_NAMED if secret else _is_telling(value, secret))}
+    return Redactor([*secrets, *sure], [*private, *(value for value, _ in found if len(value) >= _MIN_PRIVATE)])
 
 
-def _of_process(server: StdioServer) -> list[_Found]:
-    return [*_of_pairs(server.env), *_of_arguments(server.args)]
+def _of_process(server: StdioServer) -> Iterator[_Found]:
+    yield from _of_pairs(server.env)
+    yield from _of_arguments(server.args)
 
 
-def _of_address(server: HttpServer) -> list[_Found]:
-    return [*_of_pairs(server.headers), *_of_url(server.url)]
+def _of_address(server: HttpServer) -> Iterator[_Found]:
+    yield from _of_pairs(server.headers)
+    yield from _of_url(server.url)
 
 
 def _of_pairs(pairs: Mapping[str, str]) -> Iterator[_Found]:
     for name, value in pairs.items():
-        yield from _of_value(value, _is_secret_name(name))
+        yield from _of_value(value, _by_name(name))
 
 
-def _of_value(value: str, named: bool) -> Iterator[_Found]:
-    yield value, named
+def _of_value(value: str, secret: bool | None) -> Iterator[_Found]:
+    yield value, secret
     # "Bearer abc": the part behind the scheme is the secret, and may come back alone.
-    yield from ((part, named and len(part) >= _MIN_PRIVATE) for part in value.split()[1:])
+    yield from ((part, secret) for part in value.split()[1:] if len(part) >= _MIN_PRIVATE)
     if "://" in value:
         yield from _of_url(value)
 
 
 def _of_arguments(arguments: tuple[str, ...]) -> Iterator[_Found]:
-    """`--token abc`, `--token=abc`, `-e TOKEN=abc`, `--header "Authorization: Bearer abc"`, and addresses."""
-    named = False
+    """`--token abc`, `--token=abc`, `-e TOKEN=abc`, `--header "Authorization: Bearer abc"`, and addresses.
+
+    What merely looks random stays: arguments say what a server is for, and its results are about that.
+    """
+    secret: bool | None = None
     for argument in arguments:
         flag = _FLAG.fullmatch(argument)
         given = argument if flag is None else flag["value"]
-        named = named if flag is None else _is_secret_name(flag["name"])
-        if given is not None:
-            inner = _ASSIGNMENT.fullmatch(given)
-            if inner is not None and not given.partition(":")[2].startswith("//"):
-                yield from _of_value(inner["value"], named or _is_secret_name(inner["name"]))
-            else:
-                # A plain argument is what the server was started for, and may well be quoted.
-                yield from ((value, sure) for value, sure in _of_value(given, named) if sure or _is_telling(value))
-            named = False
+        secret = secret if flag is None else _by_name(flag["name"])
+        if given is None:
+            continue
+        inner = _ASSIGNMENT.fullmatch(given)
+        if inner is not None and not inner["value"].startswith("//"):
+            yield from _of_value(inner["value"], secret or _by_name(inner["name"]))
+        elif secret:
+            yield from _of_value(given, True)
+        elif "://" in given:
+            yield from _of_url(given)
+        secret = None
 
 
 def _of_url(url: str) -> Iterator[_Found]:
@@ -119,27 +159,25 @@ def _of_url(url: str) -> Iterator[_Found]:
         yield password, True
         yield unquote(password), True
     for name, value in parse_qsl(parts.query):
-        yield value, _is_secret_name(name)
+        yield value, _by_name(name)
     for segment in parts.path.split("/"):
         if len(segment) >= _MIN_PATH_SEGMENT:
-            yield segment, False
+            yield segment, None
 
 
 # --- what is a secret -------------------------------------------------------------------------------------------------
 
 
-def _is_secret(value: str, named: bool) -> bool:
-    return len(value) >= _MIN_NAMED if named else _is_telling(value)
-
-
-def _is_secret_name(name: str) -> bool:
+def _by_name(name: str) -> bool | None:
     words = [word.lower() for word in _WORDS.findall(name)]
-    return not _NAMES.isdisjoint(words) and words[-1] not in _ABOUT
+    if words and words[-1] in _ABOUT:
+        return False
+    return True if not _NAMES.isdisjoint(words) else None
 
 
-def _is_telling(value: str) -> bool:
+def _is_telling(value: str, secret: bool | None = None) -> bool:
     """Whether a value looks like a credential: a part that mixes letters and digits, or is longer than a word."""
-    if len(value) < _MIN_PRIVATE or value.startswith(("/", "~", "./", "../")) or "://" in value:
+    if secret is False or len(value) < _MIN_PRIVATE or value.startswith(("/", "~", "./", "../")) or "://" in value:
         return False
     return any(map(_is_random, _PART.findall(value)))
 
