@@ -28,10 +28,12 @@ def echo_in_thread(i: int) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def open_code_mode(tools: Sequence[Any] = (echo,)) -> AsyncIterator[CodeMode]:
+async def open_code_mode(tools: Sequence[Any] = (echo,), **options: Any) -> AsyncIterator[CodeMode]:
     """A Code Mode over one local source whose catalogue is built."""
     provider: ToolProvider = local(SOURCE, tools)
-    async with CodeMode(providers=[provider], tool_policy=allow_all_tool_calls(), limits=LIMITS) as code_mode:
+    async with CodeMode(
+        providers=[provider], tool_policy=allow_all_tool_calls(), limits=LIMITS, **options
+    ) as code_mode:
         await code_mode.settled(60)
         require(code_mode.health()[0].tools == len(tools), code_mode.health())
         yield code_mode

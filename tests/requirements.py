@@ -158,6 +158,7 @@ REQUIREMENTS: dict[str, str] = {
     # -- the type checker --------------------------------------------------------------------------------------------
     "typecheck.catches": "Mistakes about tools are caught before any call.",
     "typecheck.no-false-block": "A correct program is not blocked.",
+    "typecheck.isolated": "The compiler reads no file of the user's, is bounded, and ends with its Code Mode.",
     "typecheck.unchecked": "A check over its budget or a crash leaves the run unchecked, with a note.",
     "typecheck.optional": "Without the extra, asking for the checker is one clear error.",
     # -- the MCP surface ---------------------------------------------------------------------------------------------

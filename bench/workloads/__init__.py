@@ -15,6 +15,7 @@ from bench.workloads import (
     sequential_calls,
     start,
     trivial_run,
+    type_check,
 )
 
 __all__ = ["WORKLOADS"]
@@ -22,6 +23,7 @@ __all__ = ["WORKLOADS"]
 WORKLOADS: Final[tuple[Workload, ...]] = (
     sandbox_alone.WORKLOAD,
     trivial_run.WORKLOAD,
+    type_check.WORKLOAD,
     sequential_calls.WORKLOAD,
     parallel_calls.WORKLOAD,
     large_result.WORKLOAD,

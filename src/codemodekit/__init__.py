@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from codemodekit.catalog.diff import CatalogDiff, diff_catalogs
     from codemodekit.catalog.revision import CatalogRevision
     from codemodekit.code_mode import AuditLog, CodeMode, ObserverEvent, RunEvent, RunResult, TrustedRecord
+    from codemodekit.compilers.checker import TypeCheck
+    from codemodekit.compilers.typecheck import TypeScriptChecker
     from codemodekit.compilers.typescript import TypeScriptCompiler
     from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest, ToolAnnotations, ToolDefinition, ToolResult
     from codemodekit.diagnostics import Diagnostic, DiagnosticCode
@@ -51,6 +53,8 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "TrustedRecord",
+    "TypeCheck",
+    "TypeScriptChecker",
     "TypeScriptCompiler",
     "allow_all_tool_calls",
     "define_tool",
@@ -68,6 +72,8 @@ _HOMES = {
     "codemodekit.catalog.diff": ("CatalogDiff", "diff_catalogs"),
     "codemodekit.catalog.revision": ("CatalogRevision",),
     "codemodekit.code_mode": ("AuditLog", "CodeMode", "ObserverEvent", "RunEvent", "RunResult", "TrustedRecord"),
+    "codemodekit.compilers.checker": ("TypeCheck",),
+    "codemodekit.compilers.typecheck": ("TypeScriptChecker",),
     "codemodekit.compilers.typescript": ("TypeScriptCompiler",),
     "codemodekit.contracts": (
         "Allow", "Ask", "Deny", "PolicyRequest", "ToolAnnotations", "ToolDefinition", "ToolResult",

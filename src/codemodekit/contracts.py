@@ -47,6 +47,7 @@ __all__ = [
     "ToolProvider",
     "ToolResult",
     "ToolSession",
+    "TypedText",
 ]
 
 # --- tools and their sources ------------------------------------------------------------------------------------------
@@ -182,6 +183,15 @@ class ToolProvider(Protocol):
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """A program with its types still in it, as one function expression."""
+
+    text: str
+    locate: Callable[[int, int], Location | None]
+    """As `Program.locate`, from places in `text`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A compiled program."""
@@ -194,6 +204,8 @@ class Program:
     """From a 1-based line and UTF-16 column of `javascript` to the place in `source`; None outside of the program."""
     notes: tuple[str, ...] = ()
     """What the compiler mended or noticed, for the model."""
+    typed: TypedText | None = None
+    """For a type checker: the same function with the types the program was written with; None where there are none."""
     discarded: str | None = None
     """What to tell the model if the program gives back `undefined`: that its last value was dropped."""
 

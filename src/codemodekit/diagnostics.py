@@ -36,6 +36,7 @@ class DiagnosticCode(enum.StrEnum):
 
     COMPILE_ERROR = "COMPILE_ERROR"
     UNSAFE_SYNTAX = "UNSAFE_SYNTAX"
+    TYPE_ERROR = "TYPE_ERROR"
     SOURCE_LIMIT_EXCEEDED = "SOURCE_LIMIT_EXCEEDED"
 
     SANDBOX_EXCEPTION = "SANDBOX_EXCEPTION"
@@ -65,7 +66,12 @@ class DiagnosticCode(enum.StrEnum):
 
 
 _COMPILE: Final = frozenset(
-    {DiagnosticCode.COMPILE_ERROR, DiagnosticCode.UNSAFE_SYNTAX, DiagnosticCode.SOURCE_LIMIT_EXCEEDED}
+    {
+        DiagnosticCode.COMPILE_ERROR,
+        DiagnosticCode.UNSAFE_SYNTAX,
+        DiagnosticCode.TYPE_ERROR,
+        DiagnosticCode.SOURCE_LIMIT_EXCEEDED,
+    }
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from docs_pages import ROOT, sections
 from docs_sources import load_source
 
-from codemodekit import CodeMode, DiagnosticCode, ExecutionLimits
+from codemodekit import CodeMode, DiagnosticCode, ExecutionLimits, TypeScriptChecker
 
 pytestmark = pytest.mark.proves("house.docs")
 
@@ -35,10 +35,13 @@ def example(code: str) -> str | None:
 
 
 @asynccontextmanager
-async def code_mode(**limits: int) -> AsyncIterator[CodeMode]:
+async def code_mode(*, checked: bool = False, **limits: int) -> AsyncIterator[CodeMode]:
     tools = load_source(ROOT / "docs_src" / "failing_tools.py")
     async with CodeMode(
-        providers=[tools.DEMO, tools.CRM], tool_policy=tools.POLICY, limits=replace(ExecutionLimits(), **limits)
+        providers=[tools.DEMO, tools.CRM],
+        tool_policy=tools.POLICY,
+        limits=replace(ExecutionLimits(), **limits),
+        type_checker=TypeScriptChecker(budget_ms=60_000) if checked else None,
     ) as made:
         await made.settled(5)
         yield made
@@ -62,7 +65,7 @@ def test_every_code_has_a_cause_and_a_cure(code: str) -> None:
 async def test_the_example_of_a_code_ends_with_that_code(code: DiagnosticCode) -> None:
     program = example(code)
     assert program is not None
-    async with code_mode(**SHORT.get(code, {})) as made:
+    async with code_mode(checked=code is DiagnosticCode.TYPE_ERROR, **SHORT.get(code, {})) as made:
         result = await made.run(program)
     assert result.error is not None
     assert result.error.code is code

@@ -37,6 +37,9 @@ EXPECTED: Final[dict[str, Any]] = {
         "bank.transfer {'amount': 900}: denied",
         "run: failed, TOOL_APPROVAL_DENIED",
     ],
+    "type_checking": (
+        "TYPE_ERROR", "`tools.mail.send` takes no field `body`; it takes: to, text (nothing has run)", [],
+    ),
     "own_source": {"keeps the contract": True, "capital": "Oslo"},
     "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
     "trusted_host_code": {

@@ -118,6 +118,11 @@ class BridgeRun:
     # --- what the run loop uses ---------------------------------------------------------------------------------
 
     @property
+    def pinned(self) -> Catalog:
+        """The catalogue this run uses; sources that had not listed yet are pinned when they are first ready."""
+        return self._pinned
+
+    @property
     def has_called(self) -> bool:
         """Whether the program has called anything."""
         return self._attempts > 0

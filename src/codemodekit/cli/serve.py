@@ -26,6 +26,7 @@ from codemodekit.cli.version import package_version
 from codemodekit.servers.config import SERVER_LIMITS, Config
 from codemodekit.servers.policies import build_policy
 from codemodekit.servers.sources import providers_of
+from codemodekit.servers.type_checking import build_type_checker
 
 if TYPE_CHECKING:
     from codemodekit.code_mode import AuditLog
@@ -47,6 +48,7 @@ def command(
     tool_policy = build_policy(chosen_policy(policy, chosen))
     providers = providers_of(chosen)
     audit = _audit(chosen)
+    type_checker = build_type_checker(chosen)
     with _no_garbage_collection():
         from codemodekit.servers.stdio import serve_code_mode_stdio  # the MCP SDK: half a second
     serve = partial(
@@ -58,6 +60,7 @@ def command(
         limits=chosen.execution_limits(SERVER_LIMITS),
         search=chosen.search,
         audit=audit,
+        type_checker=type_checker,
     )
     if sys.stdin.isatty():
         sys.stderr.write("Serving on standard input and output, for an MCP client to start. Ctrl-C ends it.\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 from collections.abc import Coroutine, Sequence
@@ -31,6 +32,7 @@ from codemodekit.code_mode.pump import Inbox
 from codemodekit.code_mode.result import RunResult
 from codemodekit.code_mode.run import HOST_CLOSING, Run
 from codemodekit.code_mode.watching import Watch
+from codemodekit.compilers.checker import TypeCheck, TypeChecker
 from codemodekit.compilers.typescript import TypeScriptCompiler
 from codemodekit.contracts import CodeCompiler, CodeSandbox, Program, ToolPolicy, ToolProvider
 from codemodekit.declarations.typescript import declare_catalog
@@ -42,9 +44,15 @@ from codemodekit.sandboxes.quickjs import QuickJsSandbox
 
 __all__ = ["CodeMode"]
 
+_log = logging.getLogger("codemodekit")
+
 _COMPILE_INLINE_BYTES: Final = 2 * 1024
 """What takes a twentieth of a second to read in the worst of texts. Longer programs are compiled in a thread: the event
 loop has others to serve."""
+
+
+_LISTING_S: Final = 3.0
+"""How long a program that is to be type-checked waits for sources it mentions. A call waits longer."""
 
 
 _POLICY_MAKERS: Final[tuple[object, ...]] = (
@@ -62,6 +70,7 @@ class CodeMode:
         providers: the sources, each under a unique name.
         tool_policy: decides each call; there is no default.
         compiler: TypeScript, unless another is given.
+        type_checker: looks at each program before it runs; none unless given. It is closed with this object.
         sandbox: QuickJS in WebAssembly, unless another is given. It is closed with this object.
         limits: of every run.
         reconnect: how lost sources are sought again.
@@ -83,6 +92,7 @@ class CodeMode:
         providers: Sequence[ToolProvider],
         tool_policy: ToolPolicy,
         compiler: CodeCompiler | None = None,
+        type_checker: TypeChecker | None = None,
         sandbox: CodeSandbox | None = None,
         limits: ExecutionLimits | None = None,
         reconnect: Reconnect | None = None,
@@ -101,6 +111,7 @@ class CodeMode:
         if limits is not None and not isinstance(limits, ExecutionLimits):
             raise ConfigurationError(f"limits must be ExecutionLimits, not {limits!r}")
         self._compiler: CodeCompiler = compiler if compiler is not None else TypeScriptCompiler()
+        self._type_checker = type_checker
         self._sandbox: CodeSandbox = sandbox if sandbox is not None else QuickJsSandbox()
         self._limits = limits or ExecutionLimits()
         self._host = HostSide(
@@ -135,6 +146,8 @@ class CodeMode:
         if not self._started:
             self._host.open()
             self._started = True
+            if self._type_checker is not None:
+                await self._type_checker.start()
             await self._catalog.start()
 
     async def aclose(self) -> None:
@@ -145,6 +158,8 @@ class CodeMode:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=5)
+        if self._type_checker is not None:
+            await self._type_checker.aclose()
         await self._catalog.aclose()
         await self._sandbox.aclose()
         await self._host.aclose()
@@ -243,17 +258,24 @@ class CodeMode:
         program = await self.compile(code)
         if isinstance(program, Diagnostic):
             return _failure(execution_id, program)
+        inbox = Inbox()
+        if self._type_checker is not None:
+            await self._listing_of(code)
+        bridge = self._bridge.open(execution_id, self._limits, inbox.put, principal=principal, listener=watch)
+        check = await self._type_check(program, bridge.pinned)
+        if check.error is not None:
+            bridge.close()
+            return replace(_failure(execution_id, check.error), notes=check.notes)
         if watch is not None:
             watch.compiled()
-        inbox = Inbox()
         run = Run(
             execution_id=execution_id,
-            program=program,
+            program=program if check.notes == program.notes else replace(program, notes=check.notes),
             context=context,
             limits=self._limits,
             seed=int.from_bytes(os.urandom(8), "little"),
             sandbox=self._sandbox,
-            bridge=self._bridge.open(execution_id, self._limits, inbox.put, principal=principal, listener=watch),
+            bridge=bridge,
             inbox=inbox,
         )
         if watch is not None:
@@ -286,6 +308,36 @@ class CodeMode:
         if size <= _COMPILE_INLINE_BYTES:
             return self._compiler.compile(code)
         return await asyncio.to_thread(self._compiler.compile, code)
+
+    async def check(self, code: str) -> TypeCheck:
+        """Compile a program, and type-check it if there is a type checker; nothing of it runs.
+
+        The outcome's `error` says why it would not run; its notes hold those of the compiler too.
+        """
+        program = await self.compile(code)
+        if isinstance(program, Diagnostic):
+            return TypeCheck(checked=False, error=program)
+        await self._listing_of(code)
+        return await self._type_check(program, self.snapshot())
+
+    async def _listing_of(self, code: str) -> None:
+        """Wait, within a bound, for mentioned sources that list their tools for the first time: a program that calls
+        one would wait for it anyway, and can only be checked against what is known."""
+        known = self.snapshot().sources
+        first = [name for name in self._catalog.names if name not in known and name in code]
+        if first:
+            await asyncio.gather(*(self._catalog.ready(name, _LISTING_S) for name in first))
+
+    async def _type_check(self, program: Program, catalog: Catalog) -> TypeCheck:
+        """The checker's outcome, with the notes of the compiler; a checker that fails stands in nobody's way."""
+        if self._type_checker is None:
+            return TypeCheck(checked=False, notes=program.notes)
+        try:
+            check = await self._type_checker.check(program, catalog, self._catalog.names)
+        except Exception:
+            _log.exception("the type checker failed")
+            return TypeCheck(checked=False, notes=(*program.notes, "the program is unchecked: the type checker failed"))
+        return replace(check, notes=(*program.notes, *check.notes))
 
     # --- the catalogue ------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from codemodekit.declarations.result_contract import GLOBAL_TYPES, PROGRAM_GLOBA
 from codemodekit.declarations.schema_types import Bounds, accepts_empty_object, convert
 from codemodekit.declarations.writer import TypeShelf
 
-__all__ = ["RESULT_CONTRACT", "declare_catalog", "declare_source", "declare_tool"]
+__all__ = ["RESULT_CONTRACT", "ToolSignature", "declare_catalog", "declare_source", "declare_tool", "sign_tool"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,24 @@ _ANY_TOOL: Final = (
 
 
 # --- one tool ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSignature:
+    """A tool in pieces, for a text that is put together elsewhere."""
+
+    types: str
+    """Its own types, one declaration after another; may be empty."""
+    parameters: str
+    """What stands between the parentheses of its signature; on one line."""
+    result: str
+    """What its `structuredContent` is; on one line."""
+
+
+def sign_tool(source: str, definition: ToolDefinition, names: TypeNames) -> ToolSignature:
+    """The same types as in a file of declarations, under names that `names` gives out."""
+    declared = _declare(definition, TypeShelf(source, names), _IN_A_FILE)
+    return ToolSignature(types="\n".join(declared.types), parameters=declared.parameters, result=declared.result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The one place that joins concrete parts: providers, policy, compiler, sandbox and limits become a `CodeMode`."""
+"""The one place that joins concrete parts: providers, policy, type checker and limits become a `CodeMode`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from codemodekit.servers.config import SERVER_LIMITS, Config, ConfigError, Polic
 from codemodekit.servers.host_log import log_host_failure
 from codemodekit.servers.policies import build_policy
 from codemodekit.servers.sources import providers_of
+from codemodekit.servers.type_checking import build_type_checker
 
 __all__ = ["build_code_mode", "code_mode_of"]
 
@@ -38,6 +39,7 @@ def build_code_mode(
         tool_policy=build_policy(choice),
         limits=config.execution_limits(base_limits),
         audit=build_audit(config.audit, config.import_folders) if audit else None,
+        type_checker=build_type_checker(config),
     )
 
 

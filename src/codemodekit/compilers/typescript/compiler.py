@@ -25,7 +25,7 @@ from codemodekit.compilers.typescript.syntax import Capture, captures
 from codemodekit.compilers.typescript.syntax_errors import explain
 from codemodekit.compilers.typescript.text import SourceText, join_surrogates
 from codemodekit.compilers.typescript.transforms import Transformer
-from codemodekit.contracts import Program
+from codemodekit.contracts import Program, TypedText
 from codemodekit.diagnostics import Diagnostic, Location
 
 __all__ = ["TypeScriptCompiler"]
@@ -132,6 +132,7 @@ class _Translation:
     def program(self, text: SourceText) -> Program:
         """Raises: CompileProblem."""
         self.lone = recovery.call_lone_function(self.units, self.parsed, self.edits)
+        mended, moved = self.edits.apply(self.units)
         for capture in captures(self.parsed):
             self._take(capture)
         self.transformer.finish()
@@ -147,6 +148,7 @@ class _Translation:
             source=text.source,
             javascript=_PREFIX + join_surrogates(body) + _SUFFIX,
             locate=_Locator(text, SourceText(join_surrogates(body)), insertions),
+            typed=None if mended == body else _typed(text, mended, moved),
             notes=tuple(self.notes),
             discarded=discarded,
         )
@@ -187,6 +189,12 @@ class _Translation:
     def _leave(self, at: int) -> None:
         while self._functions and self._functions[-1][0] <= at:
             self._functions.pop()
+
+
+def _typed(text: SourceText, units: str, insertions: Insertions) -> TypedText:
+    """The program before anything was erased, in the same function."""
+    body = join_surrogates(units)
+    return TypedText(_PREFIX + body + _SUFFIX, _Locator(text, SourceText(body), insertions))
 
 
 _ERASE_ALL: Final = frozenset({"type", "statement", "import", "export", "namespace"})

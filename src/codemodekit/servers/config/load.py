@@ -22,7 +22,7 @@ __all__ = ["CONFIG_VARIABLE", "TOP_KEYS", "find_config", "load_config", "read_co
 
 CONFIG_VARIABLE: Final = "CODEMODEKIT_CONFIG"
 FILE_NAMES: Final = ("codemode.json", "codemode.toml")
-TOP_KEYS: Final = ("$schema", "mcpServers", "servers", "python", "policy", "limits", "search", "audit")
+TOP_KEYS: Final = ("$schema", "mcpServers", "servers", "python", "policy", "limits", "search", "audit", "typecheck")
 
 
 def load_config(
@@ -75,12 +75,14 @@ def read_config(path: Path, *, environment: Mapping[str, str]) -> Config:
     servers = _sources(root, ("mcpServers", "servers"), partial(read_server, environment=environment, folder=folder))
     python = _sources(root, ("python",), partial(read_python_source, environment=environment))
     policy, search, audit = root.get("policy"), root.get("search"), root.get("audit")
+    typecheck = root.get("typecheck")
     return Config(
         sources=_unique(root, (*servers, *python)),
         policy=None if policy is None else read_policy_node(policy, folder=folder),
         limits=_limits(root.get("limits")),
         search=True if search is None else search.flag(),
         audit=None if audit is None else read_audit(audit, folder=folder),
+        typecheck=False if typecheck is None else typecheck.flag(),
         files=(path,),
         import_folders=(folder,),
     )

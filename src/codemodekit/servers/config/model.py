@@ -124,6 +124,8 @@ class Config:
     """The limits the config sets, under their camelCase names; checked."""
     search: bool = True
     """Whether `search_tools` is offered beside `run_typescript`."""
+    typecheck: bool = False
+    """Whether programs are type-checked before they run."""
     audit: AuditSettings | None = None
     files: tuple[Path, ...] = ()
     """Where it was read from."""

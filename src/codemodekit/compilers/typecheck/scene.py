@@ -1,0 +1,87 @@
+"""Everything a rule looks at: the program's tree, what its names are bound to, the declarations, the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tree_sitter import Node
+
+from codemodekit.catalog.snapshot import Catalog
+from codemodekit.compilers.typecheck.bindings import Bindings
+from codemodekit.compilers.typecheck.catalogue import Declarations, DeclaredTool
+from codemodekit.compilers.typecheck.compiler import Complaint
+from codemodekit.compilers.typecheck.mistakes import Mistake, MistakeKind, cut
+from codemodekit.compilers.typecheck.syntax import ProgramSyntax
+from codemodekit.compilers.typescript.text import SourceText
+
+__all__ = ["Lookup", "Scene"]
+
+Lookup = Callable[[int, int], Awaitable[Sequence[int]]]
+"""From a place in the program, line and column from 0, to the lines of the declarations that it leads to."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One program among the tools it may use."""
+
+    javascript: str
+    """What the complaints are about."""
+    declared: Declarations
+    catalog: Catalog
+    sources: Sequence[str]
+    lookup: Lookup
+
+    @cached_property
+    def text(self) -> SourceText:
+        return SourceText(self.javascript)
+
+    @cached_property
+    def syntax(self) -> ProgramSyntax:
+        return ProgramSyntax(self.text.units)
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        return Bindings(self.syntax)
+
+    def node(self, complaint: Complaint) -> Node | None:
+        """What a complaint is about."""
+        start, end = self._offset(complaint.start), self._offset(complaint.end)
+        return None if start is None or end is None else self.syntax.covering(start, end)
+
+    async def called_by(self, call: Node) -> DeclaredTool | None:
+        """The tool that a call is certain to call."""
+        function = call.child_by_field_name("function")
+        name = self.syntax.callee_name(call)
+        if function is None or name is None or not self.bindings.is_firm(function):
+            return None
+        place = self.text.location(self.syntax.parsed.span(name)[0])
+        tools = {
+            tool.number: tool
+            for line in await self.lookup(place.line - 1, place.column - 1)
+            if (tool := self.declared.lines.get(line)) is not None
+        }
+        return next(iter(tools.values())) if len(tools) == 1 else None
+
+    def mistake(
+        self,
+        complaint: Complaint,
+        kind: MistakeKind,
+        message: str,
+        *,
+        source: str | None = None,
+        tool: str | None = None,
+    ) -> Mistake:
+        return Mistake(
+            kind=kind,
+            message=message,
+            start=complaint.start,
+            end=complaint.end,
+            code=complaint.code,
+            source=None if source is None else cut(source),
+            tool=None if tool is None else cut(tool),
+        )
+
+    def _offset(self, place: tuple[int, int]) -> int | None:
+        return self.text.offset(place[0] + 1, place[1] + 1)
