@@ -11,6 +11,7 @@ Its one argument is JSON:
   whose reply becomes the result), `counted` (how many requests of a method came), `env` (the environment), `hang`,
   `flood` (method, params, count: notifications before an empty result; `$TOKEN` in them is the progress token), `pages`
   (from now on, and says so).
+- `later`: as soon as the file `when` exists, `pages` change, and it says so.
 - `delays`: method -> seconds until it is answered.
 - `ignore`: methods never answered. `ignore_first`: not the first time. `errors`: method -> error.
 - `noise`: lines on stdout at start. `stderr`, `stderr_times`. `exit`: code, at start.
@@ -25,6 +26,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -140,6 +142,17 @@ if "stubborn" in SCRIPT:
     be_stubborn(SCRIPT["stubborn"])
 for noise in SCRIPT.get("noise", []):
     say(noise)
+
+
+def change_later(when: str, pages: dict[str, Any]) -> None:
+    while not Path(when).exists():
+        time.sleep(0.01)
+    SCRIPT["pages"] = pages
+    say(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+
+
+if "later" in SCRIPT:
+    threading.Thread(target=change_later, kwargs=SCRIPT["later"], daemon=True).start()
 for received in sys.stdin:
     answer(json.loads(received))
 while "stubborn" in SCRIPT:

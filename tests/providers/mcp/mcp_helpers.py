@@ -32,7 +32,12 @@ def fixture_stdio(**more: Any) -> McpToolProvider:
 def raw_stdio(script: dict[str, Any], **more: Any) -> McpToolProvider:
     """A server that does what the script says."""
     more.setdefault("mode", "2025-11-25")
-    return mcp.stdio("raw", sys.executable, ["-S", RAW, json.dumps(script)], **more)
+    return mcp.stdio("raw", *raw_command(script), **more)
+
+
+def raw_command(script: dict[str, Any]) -> tuple[str, list[str]]:
+    """What starts such a server."""
+    return sys.executable, ["-S", RAW, json.dumps(script)]
 
 
 @asynccontextmanager
@@ -63,7 +68,7 @@ def names(listing: ToolListing) -> list[str]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):  # starting an interpreter may take seconds on a busy machine
         while not condition():  # noqa: ASYNC110 - what other processes do has no event here
             await anyio.sleep(0.01)
 

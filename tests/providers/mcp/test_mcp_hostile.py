@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from mcp_helpers import code_mode_over, names, outcome, raw_stdio, until
+from mcp_helpers import code_mode_over, names, outcome, raw_command, raw_stdio, until
 
 from codemodekit.contracts import ToolResult
 from codemodekit.limits import ExecutionLimits
@@ -33,7 +33,7 @@ LOG = {"level": "info", "data": "x" * 100}
 )
 async def test_a_flood_of_notifications_holds_up_neither_its_call_nor_another_source(method: str, params: Any) -> None:
     noisy = raw_stdio({"tools": ["t"], "calls": {"t": {"flood": [method, params, MANY]}}})
-    quiet = mcp.stdio("quiet", *_command({"tools": ["mirror"]}), mode="2025-11-25")
+    quiet = mcp.stdio("quiet", *raw_command({"tools": ["mirror"]}), mode="2025-11-25")
     events: list[Any] = []
     async with code_mode_over(noisy, quiet) as code_mode:
         program = """
@@ -45,11 +45,6 @@ async def test_a_flood_of_notifications_holds_up_neither_its_call_nor_another_so
         result = await code_mode.run(program, on_progress=events.append)
     assert result.value == [{"content": []}, [1, 2, 3]]
     assert len(events) <= ExecutionLimits().max_progress_events + 1
-
-
-def _command(script: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
-    server = raw_stdio(script)._settings.server
-    return server.command, server.args  # type: ignore[union-attr]
 
 
 @pytest.mark.proves("mcp.list-changed")
