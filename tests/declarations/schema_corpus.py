@@ -5,32 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-DRAFT_7 = "http://json-schema.org/draft-07/schema#"
-DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
-DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    schema: Any
-    fits: tuple[Any, ...] = ()
-    refuses: tuple[Any, ...] = ()
-
-
-def obj(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), **more}
-
-
-S: dict[str, Any] = {"type": "string"}
-N: dict[str, Any] = {"type": "number"}
-I: dict[str, Any] = {"type": "integer"}  # noqa: E741
-B: dict[str, Any] = {"type": "boolean"}
-NULL: dict[str, Any] = {"type": "null"}
-REF_A: dict[str, Any] = {"$ref": "#/$defs/A"}
+from .schema_cases import DRAFT_7, DRAFT_2019, DRAFT_2020, NULL, REF_A, B, Case, I, N, S, obj
+from .schema_families import FAMILIES
 
 SCALARS = [
     Case("string", S, ("a",), (1, None)),
@@ -588,4 +566,4 @@ HOSTILE = [
     Case("keys of another type", {"type": "object", "properties": {1: S, None: S}}),
 ]
 
-CASES = [*SCALARS, *ENUMS, *OBJECTS, *ARRAYS, *COMPOSED, *REFERENCES, *HOSTILE]
+CASES = [*SCALARS, *ENUMS, *OBJECTS, *ARRAYS, *COMPOSED, *REFERENCES, *FAMILIES, *HOSTILE]

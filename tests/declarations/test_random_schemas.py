@@ -67,13 +67,33 @@ class Maker:
                 {"required": [self.random.choice(NAMES)]},
                 {"properties": {"a": self.schema(depth - 1)}},
             ]
+        if self.random.random() < 0.3:
+            made |= self.side_condition(depth)
         if self.random.random() < 0.1:
             del made["type"]
             made = {"allOf": [{"type": "object"}], **made}
         return made
 
+    def side_condition(self, depth: int) -> dict[str, Any]:
+        """What TypeScript has no words for: it may only leave the type wider."""
+        name, other = self.random.sample(NAMES, 2)
+        return self.random.choice(
+            [
+                {"not": {"required": [name]}},
+                {"if": {"required": [name]}, "then": {"required": [other]}, "else": self.schema(depth - 1, bare=True)},
+                {"dependentRequired": {name: [other]}},
+                {"dependentSchemas": {name: {"properties": {other: self.schema(depth - 1)}}}},
+                {"unevaluatedProperties": self.random.choice([False, {"type": "string"}])},
+                {"propertyNames": {"maxLength": 3}},
+                {"maxProperties": 3, "minProperties": self.random.randint(0, 2)},
+            ]
+        )
+
     def array(self, depth: int) -> dict[str, Any]:
-        return {"type": "array", "items": self.schema(depth - 1)}
+        made = {"type": "array", "items": self.schema(depth - 1)}
+        if self.random.random() < 0.2:
+            made |= self.random.choice([{"contains": self.schema(depth - 1)}, {"uniqueItems": True}, {"minItems": 1}])
+        return made
 
     def tuple(self, depth: int) -> dict[str, Any]:
         items = [self.schema(depth - 1) for _ in range(self.random.randint(1, 3))]

@@ -26,8 +26,26 @@ def _tool(case: Case) -> ToolDefinition:
     return ToolDefinition(name="t", input_schema=case.schema, output_schema=case.schema)
 
 
-def _calls(values: tuple[Any, ...]) -> str:
-    return "".join(f"void tools.s.t({json.dumps(value)});\n" for value in values)
+GIVES = """\
+type Output = Awaited<ReturnType<typeof tools.s.t>>["structuredContent"];
+declare function gives(value: Exclude<Output, undefined>): void;
+"""
+
+
+def _lines(call: str, values: tuple[Any, ...]) -> str:
+    return "".join(f"{call}({json.dumps(value)});\n" for value in values)
+
+
+def _program(at: int, case: Case) -> str:
+    """All values as inputs, then all as results, each on a line of its own."""
+    inputs = _lines("void tools.s.t", case.fits) + _lines("void tools.s.t", case.refuses)
+    return _declaration(at) + GIVES + inputs + _lines("gives", case.fits) + _lines("gives", case.refuses)
+
+
+def _lines_of_errors(at: int, case: Case) -> set[int]:
+    first = (_declaration(at) + GIVES).count("\n") + 1
+    refused = range(len(case.fits), len(case.fits) + len(case.refuses))
+    return {first + many + line for many in (0, len(case.fits) + len(case.refuses)) for line in refused}
 
 
 @pytest.mark.proves("types.by-value")
@@ -43,22 +61,19 @@ def test_every_schema_compiles_strictly(tsc) -> None:
     files = {f"{position}.d.ts": _declaration(position) for position in range(len(CASES))}
     errors = tsc.check_modules(files)
     assert {CASES[int(name.split(".")[0])].name: found for name, found in errors.items() if found} == {}
-    assert len(files) >= 60
+    assert len(files) >= 200
 
 
 @pytest.mark.proves("types.by-value")
 def test_what_the_schema_accepts_type_checks_and_what_it_refuses_does_not(tsc) -> None:
-    cases = {position: case for position, case in enumerate(CASES) if case.fits and case.refuses}
-    assert len(cases) >= 25
-    errors = tsc.check_modules(
-        {f"{at}.ts": _declaration(at) + _calls(case.fits) + _calls(case.refuses) for at, case in cases.items()}
-    )
-    wrong = {}
-    for at, case in cases.items():
-        first = _declaration(at).count("\n") + 1 + len(case.fits)
-        expected = set(range(first, first + len(case.refuses)))
-        if {int(line.split(":")[0]) for line in errors[f"{at}.ts"]} != expected:
-            wrong[case.name] = errors[f"{at}.ts"]
+    cases = {at: case for at, case in enumerate(CASES) if case.fits}
+    assert len(cases) >= 150
+    errors = tsc.check_modules({f"{at}.ts": _program(at, case) for at, case in cases.items()})
+    wrong = {
+        case.name: errors[f"{at}.ts"]
+        for at, case in cases.items()
+        if {int(line.split(":")[0]) for line in errors[f"{at}.ts"]} != _lines_of_errors(at, case)
+    }
     assert wrong == {}
 
 
