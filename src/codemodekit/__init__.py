@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from codemodekit.limits import ExecutionLimits
     from codemodekit.mcp_adapter import register_code_mode_tools
     from codemodekit.policy import allow_all_tool_calls, deny_all_tool_calls, policy_rules, read_only_tool_calls
+    from codemodekit.providers.agent_plugin import AgentPlugin, load_agent_plugin
     from codemodekit.providers.local import LocalToolProvider, ToolContext, define_tool, local
     from codemodekit.providers.mcp.sources import McpToolProvider, mcp
     from codemodekit.sandboxes.quickjs import QuickJsSandbox
     from codemodekit.servers.stdio import serve_code_mode_stdio
 
 __all__ = [
+    "AgentPlugin",
     "Allow",
     "Ask",
     "AuditLog",
@@ -60,6 +62,7 @@ __all__ = [
     "define_tool",
     "deny_all_tool_calls",
     "diff_catalogs",
+    "load_agent_plugin",
     "local",
     "mcp",
     "policy_rules",
@@ -83,6 +86,7 @@ _HOMES = {
     "codemodekit.limits": ("ExecutionLimits",),
     "codemodekit.mcp_adapter": ("register_code_mode_tools",),
     "codemodekit.policy": ("allow_all_tool_calls", "deny_all_tool_calls", "policy_rules", "read_only_tool_calls"),
+    "codemodekit.providers.agent_plugin": ("AgentPlugin", "load_agent_plugin"),
     "codemodekit.providers.local": ("LocalToolProvider", "ToolContext", "define_tool", "local"),
     "codemodekit.providers.mcp.sources": ("McpToolProvider", "mcp"),
     "codemodekit.sandboxes.quickjs": ("QuickJsSandbox",),

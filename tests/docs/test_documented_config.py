@@ -46,6 +46,10 @@ def test_every_key_of_a_server_is_documented_and_no_other() -> None:
         assert {key for key, cells in documented.items() if cells[0] == kind} == keys
 
 
+def test_every_key_of_a_plugin_is_documented_and_no_other() -> None:
+    assert set(rows("Plugins")) == set(SCHEMA["$defs"]["plugin"]["properties"])
+
+
 def test_every_key_of_the_audit_log_is_documented_and_no_other() -> None:
     assert set(rows("Audit")) == set(SCHEMA["$defs"]["audit"]["properties"])
 

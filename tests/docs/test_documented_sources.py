@@ -30,6 +30,7 @@ EXPECTED: Final[dict[str, Any]] = {
     },
     "observe_runs": {"progress": ["disk.backup: half of it"] * 2, "calls": {"disk.backup completed": 2}},
     "compare_catalogues": [("report", "inputSchema", ("/properties/year",))],
+    "plugin_sources": {"plugin": "kitchen", "sources": ["clock"], "left out": ["wrong"], "value": "12:00"},
     "audit_log": [
         "ada: rule 1 says allow",
         "bank.transfer {'amount': 90}: completed",

@@ -25,6 +25,7 @@ from codemodekit.servers.config import (
 )
 from codemodekit.servers.config.audit import AUDIT_KEYS
 from codemodekit.servers.config.load import TOP_KEYS
+from codemodekit.servers.config.plugins import PLUGIN_KEYS
 from codemodekit.servers.config.sources import ENTRY_KEYS, MODES
 
 FULL: dict[str, Any] = {
@@ -197,6 +198,15 @@ def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) 
         ({"limits": {"wallTimeMs": 0}}, ["limits: ", "positive integer"]),
         ({"limits": 5}, ["limits: expected an object"]),
         ({"search": "yes"}, ["search: expected true or false, not text"]),
+        ({"plugins": {}}, ["plugins: expected a list"]),
+        ({"plugins": ["x"]}, ["plugins[0]: expected an object"]),
+        ({"plugins": [{}]}, ["plugins[0]: needs 'root'"]),
+        ({"plugins": [{"root": " "}]}, ["plugins[0].root: is empty"]),
+        ({"plugins": [{"root": "a\0b"}]}, ["plugins[0].root: a NUL character"]),
+        ({"plugins": [{"root": "nowhere"}]}, ["plugins[0].root: there is no such folder"]),
+        ({"plugins": [{"root": "codemode.json"}]}, ["plugins[0].root: there is no such folder"]),
+        ({"plugins": [{"root": ".", "data": "x"}]}, ["plugins[0]: ", "did you mean 'dataDir'?"]),
+        ({"plugins": [{"root": ".", "prefix": 1}]}, ["plugins[0].prefix: expected text"]),
         ({"audit": True}, ["audit: expected an object"]),
         ({"audit": " "}, ["audit: is empty"]),
         ({"audit": "a\0b"}, ["audit: a NUL character"]),
@@ -329,6 +339,7 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
     assert set(found["properties"]) == set(TOP_KEYS)
     assert entry == set(ENTRY_KEYS)
     assert set(found["$defs"]["limits"]["properties"]) == set(ExecutionLimits().to_wire())
+    assert set(found["$defs"]["plugin"]["properties"]) == set(PLUGIN_KEYS)
     assert set(found["$defs"]["audit"]["properties"]) == set(AUDIT_KEYS)
     assert found["$defs"]["mode"]["enum"] == list(MODES)
 
@@ -347,6 +358,9 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
         ({"limits": {"wallTimeMs": 0}}, False),
         ({"policy": True}, False),
         ({"search": "yes"}, False),
+        ({"plugins": [{"root": ".", "dataDir": "d", "prefix": "p-", "disabled": True}]}, True),
+        ({"plugins": [{}]}, False),
+        ({"plugins": {"root": "."}}, False),
         ({"audit": "audit.jsonl"}, True),
         ({"audit": {"file": "audit.jsonl", "arguments": False}}, True),
         ({"audit": {"file": "audit.jsonl", "arguments": True}}, False),

@@ -57,7 +57,7 @@ def chosen_config(config: Path | None, mcp_config: Path | None) -> Config:
         ConfigError: it cannot be used.
     """
     chosen = load_config(config=config, mcp_config=mcp_config, folder=Path.cwd(), environment=os.environ)
-    for note in chosen.notes:
+    for note in (*chosen.notes, *chosen.plugin_notes):
         _log.warning("%s", note)  # on standard error, also when nobody has set up logging
     return chosen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 import typer
+from rich.console import Group
 
 from codemodekit.catalog.health import SourceState
 from codemodekit.catalog.snapshot import CatalogTool
@@ -13,7 +14,7 @@ from codemodekit.cli.interruptible import run_interruptible
 from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_config, require_source, require_sources
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.code_mode import CodeMode
-from codemodekit.servers.config import Config
+from codemodekit.servers.config import Config, PluginSource
 
 __all__ = ["HELP", "command"]
 
@@ -41,14 +42,19 @@ def command(
 
 async def _list(config: Config, source: str | None) -> dict[str, Any]:
     async with connected(config) as code_mode:
-        return _listing(code_mode, source)
+        return _listing(code_mode, config, source)
 
 
-def _listing(code_mode: CodeMode, source: str | None) -> dict[str, Any]:
+def _listing(code_mode: CodeMode, config: Config, source: str | None) -> dict[str, Any]:
     catalog = code_mode.snapshot()
+    plugins = {each.name: {"plugin": each.plugin} for each in config.sources if isinstance(each, PluginSource)}
     return {
         "catalogRevision": catalog.revision,
-        "sources": [each.to_wire() for each in code_mode.health() if source in (None, each.source)],
+        "sources": [
+            each.to_wire() | plugins.get(each.source, {})
+            for each in code_mode.health()
+            if source in (None, each.source)
+        ],
         "tools": [
             _tool(tool)
             for found in catalog.sources.values()
@@ -56,6 +62,7 @@ def _listing(code_mode: CodeMode, source: str | None) -> dict[str, Any]:
             for tool in found.tools.values()
         ],
         "diagnostics": [note.to_wire() for note in code_mode.catalog_diagnostics() if source in (None, note.source)],
+        "plugins": [notice.to_wire() for notice in config.plugin_notes if source in (None, notice.server)],
     }
 
 
@@ -69,11 +76,7 @@ def _tool(tool: CatalogTool) -> dict[str, Any]:
 
 def _show(listed: dict[str, Any]) -> None:
     out = console()
-    sources = [
-        (each["source"], each["state"], each["tools"], each["quarantined"], each.get("lastError", ""))
-        for each in listed["sources"]
-    ]
-    out.print(table("Sources", ("source", "state", "tools", "quarantined", "last error"), sources))
+    out.print(_sources(listed["sources"]))
     tools = [
         (tool["callable"], "read-only" if tool["readOnly"] else "", _first_line(tool.get("description", "")))
         for tool in listed["tools"]
@@ -83,6 +86,18 @@ def _show(listed: dict[str, Any]) -> None:
     notes = [(note["source"], note.get("tool", ""), note["message"]) for note in listed["diagnostics"]]
     if notes:
         out.print(table("\nPut aside or odd", ("source", "tool", "why"), notes))
+    unused = [(notice["plugin"], notice.get("server", ""), notice["message"]) for notice in listed["plugins"]]
+    if unused:
+        out.print(table("\nNot used of plugins", ("plugin", "server", "why"), unused))
+
+
+def _sources(rows: list[dict[str, Any]]) -> Group:
+    columns = {"source": "source", "plugin": "plugin", "state": "state", "tools": "tools", "quarantined": "quarantined"}
+    if not any("plugin" in row for row in rows):
+        del columns["plugin"]
+    columns["lastError"] = "last error"
+    cells = [tuple(row.get(key, "") for key in columns) for row in rows]
+    return table("Sources", tuple(columns.values()), cells)
 
 
 def _first_line(description: str) -> str:

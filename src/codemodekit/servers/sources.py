@@ -17,6 +17,7 @@ from codemodekit.providers.threads import in_thread
 from codemodekit.servers.config import (
     Config,
     ConfigError,
+    PluginSource,
     PythonSource,
     RemoteSource,
     Source,
@@ -46,6 +47,8 @@ def _provider(source: Source, import_folders: Sequence[Path]) -> ToolProvider:
                 return _remote(source)
             case PythonSource():
                 return PythonProvider(source.name, source.module, source.attribute, import_folders=import_folders)
+            case PluginSource():
+                return source.provider
             case UnavailableSource():
                 return UnavailableProvider(source.name, source.reason)
     except ConfigError:

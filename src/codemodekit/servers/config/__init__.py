@@ -1,6 +1,7 @@
 """The config file: from text on disk to a `Config` value, with one clear line for anything that is wrong with it.
 
-Knows nothing of providers, sandboxes or the MCP SDK, and starts nothing; `servers.assemble` builds from the value.
+Knows nothing of sandboxes or the MCP SDK, and of providers only those that plugins bring along; it starts nothing.
+`servers.assemble` builds from the value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from codemodekit.servers.config.model import (
     AuditSettings,
     Config,
     ConfigError,
+    PluginNotice,
+    PluginSource,
     PolicyChoice,
     PolicyRules,
     PythonSource,
@@ -29,6 +32,8 @@ __all__ = [
     "AuditSettings",
     "Config",
     "ConfigError",
+    "PluginNotice",
+    "PluginSource",
     "PolicyChoice",
     "PolicyRules",
     "PythonSource",

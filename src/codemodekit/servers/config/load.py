@@ -12,8 +12,9 @@ import platformdirs
 
 from codemodekit.limits import ExecutionLimits, LimitsError
 from codemodekit.servers.config.audit import read_audit
-from codemodekit.servers.config.model import Config, ConfigError, Source
+from codemodekit.servers.config.model import Config, ConfigError, PluginSource, Source
 from codemodekit.servers.config.parse import parse_file
+from codemodekit.servers.config.plugins import beside, read_plugins
 from codemodekit.servers.config.policy import read_policy_node
 from codemodekit.servers.config.reading import Node
 from codemodekit.servers.config.sources import ENTRY_KEYS, read_python_source, read_server
@@ -22,7 +23,9 @@ __all__ = ["CONFIG_VARIABLE", "TOP_KEYS", "find_config", "load_config", "read_co
 
 CONFIG_VARIABLE: Final = "CODEMODEKIT_CONFIG"
 FILE_NAMES: Final = ("codemode.json", "codemode.toml")
-TOP_KEYS: Final = ("$schema", "mcpServers", "servers", "python", "policy", "limits", "search", "audit", "typecheck")
+TOP_KEYS: Final = (
+    "$schema", "mcpServers", "servers", "python", "plugins", "policy", "limits", "search", "audit", "typecheck",
+)  # fmt: skip
 
 
 def load_config(
@@ -74,10 +77,14 @@ def read_config(path: Path, *, environment: Mapping[str, str]) -> Config:
     folder = path.resolve().parent
     servers = _sources(root, ("mcpServers", "servers"), partial(read_server, environment=environment, folder=folder))
     python = _sources(root, ("python",), partial(read_python_source, environment=environment))
+    plugins = root.get("plugins")
+    brought, notices = ([], []) if plugins is None else read_plugins(plugins, environment=environment, folder=folder)
+    sources, clashes = beside(_unique(root, (*servers, *python)), brought)
     policy, search, audit = root.get("policy"), root.get("search"), root.get("audit")
     typecheck = root.get("typecheck")
     return Config(
-        sources=_unique(root, (*servers, *python)),
+        sources=sources,
+        plugin_notes=(*notices, *clashes),
         policy=None if policy is None else read_policy_node(policy, folder=folder),
         limits=_limits(root.get("limits")),
         search=True if search is None else search.flag(),
@@ -156,9 +163,13 @@ def _limits(node: Node | None) -> dict[str, int]:
 
 def _join(own: Config, foreign: Config) -> Config:
     root = Node(" and ".join(str(path) for path in (*own.files, *foreign.files)), "", None)
+    brought = [source for source in own.sources if isinstance(source, PluginSource)]
+    listed = [source for source in own.sources if not isinstance(source, PluginSource)]
+    sources, clashes = beside(_unique(root, (*listed, *foreign.sources)), brought)
     return replace(
         own,
-        sources=_unique(root, (*own.sources, *foreign.sources)),
+        sources=sources,
+        plugin_notes=(*own.plugin_notes, *clashes),
         files=(*own.files, *foreign.files),
         notes=(*own.notes, *foreign.notes),
     )

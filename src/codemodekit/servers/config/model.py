@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from codemodekit.contracts import ToolProvider
 from codemodekit.errors import ConfigurationError
 from codemodekit.limits import ExecutionLimits
 
@@ -16,6 +17,8 @@ __all__ = [
     "AuditSettings",
     "Config",
     "ConfigError",
+    "PluginNotice",
+    "PluginSource",
     "PolicyChoice",
     "PolicyRules",
     "PythonSource",
@@ -79,7 +82,17 @@ class UnavailableSource:
     """For people and models: names a missing variable, never a value."""
 
 
-Source: TypeAlias = StdioSource | RemoteSource | PythonSource | UnavailableSource
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSource:
+    """A server that a plugin brings along; what is to be known of it is the plugin's own room's affair."""
+
+    name: str
+    plugin: str
+    """The name of the plugin."""
+    provider: ToolProvider = field(repr=False, compare=False)
+
+
+Source: TypeAlias = StdioSource | RemoteSource | PythonSource | PluginSource | UnavailableSource
 
 SERVER_LIMITS: Final = ExecutionLimits(wall_time_ms=120_000, tool_call_time_ms=60_000)
 """A server waits longer than a library: its programs call slow tools, and its clients have patience."""
@@ -114,6 +127,23 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginNotice:
+    """Something of a plugin that is not used."""
+
+    plugin: str
+    """Its name, or its folder where it has none."""
+    message: str
+    server: str | None = None
+
+    def __str__(self) -> str:
+        return f"plugin {self.plugin!r}: {self.message}"
+
+    def to_wire(self) -> dict[str, str]:
+        wire = {"plugin": self.plugin, "message": self.message}
+        return wire if self.server is None else {**wire, "server": self.server}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """A whole config. With nothing given it has no sources and no policy."""
 
@@ -131,6 +161,8 @@ class Config:
     """Where it was read from."""
     notes: tuple[str, ...] = ()
     """What was passed over, one line each."""
+    plugin_notes: tuple[PluginNotice, ...] = ()
+    """What of plugins was left out or passed over."""
     import_folders: tuple[Path, ...] = ()
     """Where Python sources are looked for besides the import path."""
 
