@@ -89,8 +89,15 @@ async def test_a_timeout_around_a_run_is_the_callers_own() -> None:
     provider.gate("hold")
     async with kit(provider) as code_mode:
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
+            async with asyncio.timeout(None) as limit:
+
+                async def expire() -> None:
+                    await provider.called(3)
+                    limit.reschedule(asyncio.get_running_loop().time())
+
+                expiring = asyncio.create_task(expire())
                 await code_mode.run(WAITS)
+        await expiring
         assert len(provider.cancelled) == 3
 
 
