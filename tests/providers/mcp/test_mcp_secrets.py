@@ -11,7 +11,11 @@ from urllib.parse import quote
 
 import pytest
 from http_scripts import Answer, older_server, result
+from mcp.shared import _otel
 from mcp_helpers import code_mode_over, outcome, raw_stdio
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemodekit.catalog.health import Reconnect
 from codemodekit.contracts import ToolResult
@@ -252,3 +256,24 @@ async def test_a_large_answer_full_of_secrets_is_cleaned(form: str, cleaned: str
             answer = await outcome(session, "t")
     assert isinstance(answer, ToolResult)
     assert [block["text"] for block in answer.content] == [cleaned * 40_000 if cleaned else "[redacted]", "b"]
+
+
+@pytest.mark.proves("observe.payload-free")
+async def test_spans_of_the_sdk_hold_no_words_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter = InMemorySpanExporter()
+    spans = TracerProvider()
+    spans.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(_otel, "_tracer", spans.get_tracer("sdk"))
+    error = {"code": -32001, "message": f"bad key {SECRET}", "data": {"key": SECRET}}
+    async with raw_stdio({"calls": {"t": {"error": error}}}, secrets=[SECRET]).connect() as session:
+        failure = await outcome(session, "t")
+    assert isinstance(failure, ToolCallFailed)
+    assert (failure.message, failure.upstream_code, failure.details) == (
+        "bad key [redacted]",
+        -32001,
+        {"key": "[redacted]"},
+    )
+    told = [span for span in exporter.get_finished_spans() if "tools/call" in span.name]
+    assert len(told) == 1
+    assert "bad key" not in told[0].to_json()
+    assert (told[0].attributes or {})["error.type"] == "-32001"

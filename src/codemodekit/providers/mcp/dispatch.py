@@ -1,4 +1,4 @@
-"""The SDK's dispatcher, with answers about tools left as they came.
+"""The SDK's dispatcher, with answers about tools left as they came, and errors kept out of spans.
 
 What the SDK checks against its models it also narrows: they drop fields they do not know, and refuse a whole page for
 one odd tool or a whole result for one block of a new type. Knows the protocol's envelope only, not what is in it.
@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from mcp import ClientSession
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import mcp_param_headers
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
-from mcp_types import Request
+from mcp_types import ErrorData, Request, RequestId
 from pydantic import BaseModel
 
 __all__ = ["RawDispatcher", "ask"]
@@ -47,10 +48,22 @@ class RawDispatcher(JSONRPCDispatcher[TransportContext]):
             options["timeout"] = self.discover_timeout_s
         if method == "tools/call" and params is not None and (names := self.header_maps.get(params["name"])):
             options["headers"] = {**options.get("headers", {}), **mcp_param_headers(names, params["arguments"])}
-        result = await super().send_raw_request(method, params, options, **related)
+        try:
+            result = await super().send_raw_request(method, params, options, **related)
+        except MCPError as error:
+            if isinstance(error.data, ErrorData):
+                raise MCPError.from_error_data(error.data) from None
+            raise
         if method in self._RAW:
             raise _Answer(result)
         return result
+
+    def _resolve_pending(self, request_id: RequestId | None, outcome: dict[str, Any] | ErrorData) -> None:
+        # The base writes the words of an error, which may be a secret, into its span of the request. It gets one
+        # without words, which has the other one with it until it has left.
+        if isinstance(outcome, ErrorData):
+            outcome = ErrorData(code=outcome.code, message="", data=outcome)
+        super()._resolve_pending(request_id, outcome)
 
 
 async def ask(
