@@ -81,6 +81,7 @@ def test_a_log_that_cannot_be_written_stops_the_command_before_anything_runs(
     complaint(cli(*command), *words)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_serve_writes_the_runs_of_its_client(folder: Path) -> None:
     configure(folder, "audit.jsonl")

@@ -230,6 +230,42 @@ async def test_a_full_box_drops_what_comes_and_still_takes_the_last_word() -> No
     await teller.aclose()
 
 
+async def test_who_waits_waits_for_what_there_was_and_not_for_what_came_since() -> None:
+    """Under load a box may never be empty; a run that is over waits for its own end alone."""
+    teller = Teller()
+    going_on = True
+
+    async def listen(_what: Any) -> None:
+        await asyncio.sleep(0)
+        if going_on:
+            box.put("one more")
+
+    box = Outbox(listen, teller, what="test")
+    box.put("first")
+    async with asyncio.timeout(5):
+        for _ in range(20):
+            await box.caught_up(60)
+    going_on = False
+    await teller.aclose()
+
+
+async def test_a_coroutine_that_never_waits_leaves_turns_to_others() -> None:
+    teller, heard = Teller(), []
+
+    async def listen(what: Any) -> None:
+        heard.append(what)
+
+    box = Outbox(listen, teller, what="test")
+    for number in range(5000):
+        box.put(number)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert 0 < len(heard) < 5000
+    await box.caught_up(5)
+    assert len(heard) == 5000
+    await teller.aclose()
+
+
 async def test_a_box_holds_a_bounded_weight() -> None:
     listen, opened, heard = await gate()
     teller = Teller()

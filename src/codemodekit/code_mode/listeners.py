@@ -14,7 +14,8 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from codemodekit.providers.threads import start_in_thread
@@ -28,6 +29,9 @@ HostCode: TypeAlias = Callable[..., Any]
 
 _MOST_THREADS: Final = 32
 """Threads that plain listeners may sit in at one time; those that wait for one beyond that miss what happens."""
+
+_TOLD_A_TURN: Final = 32
+"""A coroutine that never waits would keep the event loop until the box is empty."""
 
 _MOST_WEIGHT: Final = 64 * 1024 * 1024
 """Bytes that may wait for one listener, as whoever tells them counts."""
@@ -70,10 +74,13 @@ class Outbox:
         self._items: deque[tuple[tuple[Any, ...], int]] = deque()
         self._weight = 0
         self._busy = False
-        self._late = False
+        self._taken = self._told = 0
+        """How much was put into the box, and how much of it has left it again."""
+        self._late_until = 0
+        """Until so much has been told, it is not waited for."""
         self._since = 0.0
         self._complained = False
-        self._waiters: list[asyncio.Future[None]] = []
+        self._waiters: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._task: asyncio.Task[None] | None = None
         self.on_failure: Callable[[BaseException, tuple[Any, ...]], None] | None = None
         """Called on the event loop with what the listener raised and with what it had been told."""
@@ -91,6 +98,7 @@ class Outbox:
                 return
             self._items.append((told, weight))
             self._weight += weight
+            self._taken += 1
             begins, self._busy = not self._busy, True
             if begins:
                 self._since = time.monotonic()
@@ -98,17 +106,19 @@ class Outbox:
             self._begin()
 
     async def caught_up(self, seconds: float) -> None:
-        """Return when the listener has been told everything, if it keeps up: one that was waited for in vain, or has
-        already been busy for so long with one thing, is not waited for."""
+        """Return when the listener has been told all there is by now, if it keeps up: one that was waited for in vain,
+        or has already been busy for so long with one thing, is not waited for."""
         with self._teller.lock:
-            if not self._busy or self._late:
+            taken = self._taken
+            if self._told >= taken or self._told < self._late_until:
                 return
             waiter: asyncio.Future[None] = self._loop.create_future()
-            self._waiters.append(waiter)
+            self._waiters.append((taken, waiter))
         left = seconds - (time.monotonic() - self._since)
         if left > 0:
             await asyncio.wait([waiter], timeout=left)
-        self._late = not waiter.done() and self._busy
+        if not waiter.done():
+            self._late_until = taken
 
     def cut_off(self, seconds: float) -> None:
         """A coroutine that has not come back after so long is cancelled."""
@@ -131,20 +141,30 @@ class Outbox:
 
     def _begin(self) -> None:
         if not self._awaits:
-            start_in_thread(lambda: self._context.run(self._tell_all))
+            self._begin_thread()
             return
         self._task = task = self._loop.create_task(self._await_all(), context=self._context)
         self._teller.tasks.add(task)
         task.add_done_callback(self._left)
 
+    def _begin_thread(self) -> None:
+        try:
+            start_in_thread(lambda: self._context.run(self._tell_all))
+        except RuntimeError:  # the system gives no more threads
+            with self._teller.lock:
+                self._rest()
+
     def _tell_all(self) -> None:
-        while (told := self._next()) is not None:
+        told = self._next(0)
+        while told is not None:
             self._call(told)
+            told = self._next(1)
 
     async def _await_all(self) -> None:
         task = asyncio.current_task()
         assert task is not None
-        while (told := self._next()) is not None:
+        told = self._next(0)
+        while told is not None:
             try:
                 await self._listener(*told)
             except GeneratorExit:
@@ -153,9 +173,15 @@ class Outbox:
                 if task.cancelling():
                     raise
                 self._failed(error, told)
+            told = self._next(1)
+            if self._told % _TOLD_A_TURN == 0:
+                await asyncio.sleep(0)
 
-    def _next(self) -> tuple[Any, ...] | None:
+    def _next(self, done: int) -> tuple[Any, ...] | None:
+        """What is to be told next, after so much has been; None when there is nothing more."""
         with self._teller.lock:
+            self._told += done
+            self._free_waiters()
             if self._items and not self._teller.closed:
                 told, weight = self._items.popleft()
                 self._weight -= weight
@@ -169,12 +195,18 @@ class Outbox:
         self._teller.lost += len(self._items)
         self._items.clear()
         self._weight = 0
-        self._busy = self._late = False
+        self._busy = False
+        self._told = self._taken
         if not self._awaits:
             self._teller.threads -= 1
-        waiters, self._waiters = self._waiters, []
+        self._free_waiters()
         # also without waiters: a function that sets an event of the loop's from its thread does not wake the loop
-        self._on_loop(lambda: _release(waiters))
+        self._on_loop(_nothing)
+
+    def _free_waiters(self) -> None:
+        while self._waiters and self._waiters[0][0] <= self._told:
+            waiter = self._waiters.popleft()[1]
+            self._on_loop(partial(_release, waiter))
 
     def _left(self, task: asyncio.Task[None]) -> None:
         self._teller.tasks.discard(task)
@@ -209,10 +241,13 @@ class Outbox:
             return
 
 
-def _release(waiters: Sequence[asyncio.Future[None]]) -> None:
-    for waiter in waiters:
-        if not waiter.done():
-            waiter.set_result(None)
+def _release(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+def _nothing() -> None:
+    """The loop is woken, and that is all."""
 
 
 def _is_coroutine_function(function: HostCode) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Final
 
 from codemodekit.bridge.receipts import CallReceipt
@@ -24,12 +25,20 @@ _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 class ProgressWatcher(Watcher):
     """Tells one listener the stations of one run. The last place of each limit is kept for the terminal event."""
 
-    def __init__(self, execution_id: str, limits: ExecutionLimits, outbox: Outbox) -> None:
+    def __init__(
+        self,
+        execution_id: str,
+        limits: ExecutionLimits,
+        outbox: Outbox,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._execution_id = execution_id
         self._most_bytes = limits.progress_message_bytes
         self._most = limits.max_progress_events - 1
         self._most_a_second = max(1, limits.progress_events_per_second - 1)
         self._outbox = outbox
+        self._clock = clock
         self._sequence = 0
         self._reported = 0
         self._recent: deque[float] = deque()
@@ -71,7 +80,7 @@ class ProgressWatcher(Watcher):
         self._outbox.put(event, last=last)
 
     def _may_tell(self) -> bool:
-        now = time.monotonic()
+        now = self._clock()
         while self._recent and self._recent[0] <= now - 1:
             self._recent.popleft()
         if self._reported >= self._most or len(self._recent) >= self._most_a_second:
@@ -84,7 +93,11 @@ class ProgressWatcher(Watcher):
 def bounded_message(message: str, most: int) -> str:
     """What an upstream said, on one line, cleaned, and cut to so many bytes."""
     text = _CONTROLS.sub(" ", clean(message, most)).strip()
-    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+    data = text.encode("utf-8", "replace")
+    if len(data) <= most:
+        return data.decode()
+    mark = "…" if most > 3 else ""
+    return data[: most - len(mark.encode())].decode("utf-8", "ignore") + mark
 
 
 def _of(call: GuestCall) -> dict[str, Any]:
