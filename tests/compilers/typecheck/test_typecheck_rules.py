@@ -66,6 +66,8 @@ async def test_a_field_of_a_result_counts_as_unknown_only_if_it_cannot_be_there(
     programs = {
         "return (await tools.app.open()).structuredContent.assignees": None,
         "return (await tools.app.open()).structuredContent.color": None,
+        "return (await tools.app.open()).structuredContent.stratus": "wrongResult",
+        "return (await tools.app.open()).structuredContent.stasus": None,
         "return (await tools.app.open()).structuredContent.createdAt": "wrongResult",
         "return (await tools.app.open()).structuredContent.statsu": "wrongResult",
         "const r = await tools.app.open(); return r.structuredContent.statsu ?? 'none'": None,
@@ -96,8 +98,15 @@ async def test_a_value_counts_as_wrong_only_if_its_type_is_certain() -> None:
         "const f = (id = '') => tools.app.take({ id }); f(1)": None,
         "const f = (id) => tools.app.take({ id }); f('1')": None,
         "tools.app.take({ id: String(context) })": "wrongType",
-        "tools.app.take({ id: context ? 1 : '1' })": "wrongType",
+        "tools.app.take({ id: context ? 1 : '1' })": None,
+        "tools.app.take({ id: context ? 'a' : 'b' })": "wrongType",
         "const id = context ? 1 : '1'; tools.app.take({ id })": None,
+        "let page = 1; page = 2; const r = tools.app.typed({ page }); return r.structuredContent": "notAwaited",
+        "for (const f of Object.values(tools.app)) await f({ id: '1' }) // take, typed": None,
+        "const all = Object.values(tools.app).map((f) => f({ id: '1' })) // take": None,
+        "[tools.app.take, tools.app.other].map((f) => f({ id: '1' }))": None,
+        "(context ? tools.app.take : tools.app.other)({ id: '1' })": None,
+        "const { take: grab } = tools.app; const app = tools.app; grab({ id: '1' })": "wrongType",
         "tools.app.take({ id: JSON.parse('1') })": None,
         "const mode = 'fast' + ''; tools.app.take({ id: 1, mode })": None,
         "const tools2 = { app: { take: (x) => x } }; tools2.app.take({ id: '1' })": None,
@@ -106,7 +115,7 @@ async def test_a_value_counts_as_wrong_only_if_its_type_is_certain() -> None:
         "tools.app.other({ id: '1' })": None,
     }
     take = closed({"id": INTEGER}, {"mode": {"enum": ["fast", "slow"]}})
-    assert programs == await judged(programs, tool("take", take), "other")
+    assert programs == await judged(programs, tool("take", take), "other", tool("typed", None, closed({"a": TEXT})))
 
 
 @pytest.mark.anyio
@@ -122,6 +131,9 @@ async def test_a_name_counts_as_unknown_only_if_the_program_does_not_ask_for_it(
         "for (const name of ['echo', 'ecco']) await tools.app[name]({})": None,
         "return tools['app']['\\u0065cho']({})": None,
         "return typeof tools.apps": None,
+        "return Object.values(tools).filter((s) => s.find).map((s) => s.find({})) // app": None,
+        "for (const source of [tools.app]) await source.ecco({})": None,
+        "const app = tools.app, { ecco } = app; return ecco({})": "unknownTool",
         "return tools.app.echo.name": None,
         "return `${tools.app}` + String(tools.app.echo)": None,
     }

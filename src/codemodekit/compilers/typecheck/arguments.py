@@ -12,8 +12,8 @@ from typing import Final
 from tree_sitter import Node
 
 from codemodekit.catalog.near import near_names
-from codemodekit.compilers.typecheck.catalogue import DeclaredTool
 from codemodekit.compilers.typecheck.compiler import Complaint
+from codemodekit.compilers.typecheck.declared import DeclaredTool
 from codemodekit.compilers.typecheck.kinds import can_never_be, is_literal_type, split_union
 from codemodekit.compilers.typecheck.mistakes import Mistake, MistakeKind, alternatives, cut, listed, without_numbers
 from codemodekit.compilers.typecheck.scene import Scene
@@ -37,6 +37,7 @@ _UNFIT: Final = re.compile(
 )
 _WEAK: Final = re.compile(r"Type '(?P<given>.+?)' has no properties in common with type '(?P<wanted>.+?)'\.")
 _COUNT: Final = re.compile(r"Expected [\d-]+ arguments, but got (?P<given>\d+)\.")
+_PROPERTY: Final = re.compile(r"(?:Types of property|The types of) '.*' are incompatible")
 _PROMISED: Final = re.compile(r"Promise<ToolResult<.*>>\Z")
 _TYPE: Final = re.compile(r"(?P<name>\w+)\$\d+\Z")
 _TYPES: Final = re.compile(r"\w+\$\d+(?: & \w+\$\d+)*\Z")
@@ -59,11 +60,10 @@ class ArgumentRules:
             return None
         if (excess := _EXCESS.match(complaint.message)) is not None:
             return self._excess(complaint, node, tool, excess["name"], excess["type"])
-        last = complaint.message.strip().split("\n")[-1].strip()
-        missing = _MISSING_ONE.match(last) or _MISSING_MORE.match(last)
+        missing = _said_last(complaint, _MISSING_ONE) or _said_last(complaint, _MISSING_MORE)
         if missing is not None:
             return self._missing(complaint, node, tool, missing["names"], missing["type"])
-        return self._unfit(complaint, node, tool, last)
+        return self._unfit(complaint, node, tool)
 
     # --- the fields -------------------------------------------------------------------------------------------------
 
@@ -95,8 +95,9 @@ class ArgumentRules:
 
     # --- values -----------------------------------------------------------------------------------------------------
 
-    def _unfit(self, complaint: Complaint, node: Node, tool: DeclaredTool, last: str) -> Mistake | None:
-        unfit = _UNFIT.match(last) or _WEAK.match(last)
+    def _unfit(self, complaint: Complaint, node: Node, tool: DeclaredTool) -> Mistake | None:
+        reason = _reason(complaint)
+        unfit = _UNFIT.match(reason) or _WEAK.match(reason)
         if unfit is None:
             return None
         given, wanted = unfit["given"], unfit["wanted"]
@@ -164,6 +165,18 @@ class ArgumentRules:
 
     def _made(self, complaint: Complaint, kind: MistakeKind, message: str, tool: DeclaredTool) -> Mistake:
         return self._scene.mistake(complaint, kind, message, source=tool.source, tool=tool.name)
+
+
+def _said_last(complaint: Complaint, what: re.Pattern[str]) -> re.Match[str] | None:
+    return what.match(complaint.message.strip().split("\n")[-1].strip())
+
+
+def _reason(complaint: Complaint) -> str:
+    """The line that names the value and type which do not fit: the first, or that of the innermost property. Lines
+    below it are about members of a union and items of a list, of which others may fit."""
+    lines = [line.strip() for line in complaint.message.strip().split("\n")]
+    within = [at for at, line in enumerate(lines) if _PROPERTY.match(line)]
+    return lines[min(within[-1] + 1, len(lines) - 1)] if within else lines[0]
 
 
 def _is_one_object(kind: str) -> bool:

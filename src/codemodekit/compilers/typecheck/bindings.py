@@ -12,7 +12,7 @@ from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
 
-from codemodekit.compilers.typecheck.syntax import ProgramSyntax, identifiers, unwrapped
+from codemodekit.compilers.typecheck.syntax import ProgramSyntax, unwrapped
 from codemodekit.compilers.typescript.parsing import LANGUAGE
 
 __all__ = ["Bindings"]
@@ -39,7 +39,10 @@ _OWN: Final = frozenset(
 )
 """Values the program makes itself, and may change, or whose type is one of several."""
 
+_NAMES: Final = frozenset({"identifier", "shorthand_property_identifier", "this"})
 _DEEPEST: Final = 20
+_MOST_NODES: Final = 5_000
+"""Of an expression that is larger nothing is said."""
 
 
 class Bindings:
@@ -50,6 +53,8 @@ class Bindings:
         self._values: defaultdict[str, list[Node | None]] = defaultdict(list)
         """What a name is bound to for good; None stands for a parameter."""
         self._loose: set[str] = {"this"}
+        self._firm: dict[str, bool] = {}
+        self._leading: dict[str, bool] = {}
         for kind, nodes in QueryCursor(_QUERY).captures(syntax.parsed.root).items():
             for node in nodes:
                 self._note(kind, node)
@@ -58,19 +63,59 @@ class Bindings:
         """Whether the type of an expression is what it is at run time."""
         return self._is_firm(node, 0)
 
-    def is_bound(self, name: str) -> bool:
-        """Whether the program itself gives the name a meaning."""
-        return name in self._values or name in self._loose
+    def leads_to_tools(self, node: Node) -> bool:
+        """Whether an expression is `tools` or something reached from it by names alone."""
+        return self._leads(node, 0)
 
     def _is_firm(self, node: Node, depth: int) -> bool:
-        if depth > _DEEPEST:
-            return False
-        return all(self._is_firm_name(self._syntax.text(one), depth) for one in identifiers(node))
+        waiting, left = [node], _MOST_NODES
+        while waiting:
+            one = waiting.pop()
+            left -= 1
+            if left < 0 or (one.type in _NAMES and not self._is_firm_name(self._syntax.text(one), depth)):
+                return False
+            if one.type == "call_expression":
+                # what a tool answers does not depend on what it is given
+                function = one.child_by_field_name("function")
+                if function is not None and self._leads(function, depth):
+                    one = function
+            waiting.extend(one.named_children)
+        return True
 
     def _is_firm_name(self, name: str, depth: int) -> bool:
-        if name in self._loose:
-            return False
-        return all(value is None or self._is_firm_value(value, depth + 1) for value in self._values.get(name, ()))
+        known = self._firm.get(name)
+        if known is None:
+            self._firm[name] = False  # while it is being looked at
+            known = depth < _DEEPEST and name not in self._loose
+            known = known and all(value is None or self._is_firm_value(value, depth + 1) for value in self._of(name))
+            self._firm[name] = known
+        return known
+
+    def _leads(self, node: Node, depth: int) -> bool:
+        node = unwrapped(node)
+        while node.type in ("member_expression", "subscript_expression"):
+            inner = node.child_by_field_name("object")
+            if inner is None:
+                return False
+            node = unwrapped(inner)
+        return node.type == "identifier" and self._name_leads(self._syntax.text(node), depth)
+
+    def _name_leads(self, name: str, depth: int) -> bool:
+        known = self._leading.get(name)
+        if known is None:
+            self._leading[name] = False
+            values = self._of(name)
+            if depth > _DEEPEST or name in self._loose:
+                known = False
+            elif name == "tools" and not any(values):
+                known = True  # the global, or the parameter of a program that is nothing but a function
+            else:
+                known = bool(values) and all(value is not None and self._leads(value, depth + 1) for value in values)
+            self._leading[name] = known
+        return known
+
+    def _of(self, name: str) -> list[Node | None]:
+        return self._values.get(name, [])
 
     def _is_firm_value(self, value: Node, depth: int) -> bool:
         value = unwrapped(value)

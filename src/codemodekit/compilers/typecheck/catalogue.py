@@ -8,23 +8,20 @@ complaint of the compiler leads back to it. Sources and groups of tools get inte
 from __future__ import annotations
 
 import re
-from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
-from codemodekit._json import JsonObject
 from codemodekit.catalog.snapshot import Catalog
-from codemodekit.compilers.typecheck.inline import objects_in
-from codemodekit.compilers.typecheck.kinds import split_union
+from codemodekit.compilers.typecheck.declared import Declarations, DeclaredTool, Group
 from codemodekit.compilers.typecheck.mentions import Mentions, words
 from codemodekit.contracts import ToolDefinition
 from codemodekit.declarations.names import RESERVED_MEMBERS, TypeNames, member, path_of
 from codemodekit.declarations.result_contract import GLOBAL_TYPES
 from codemodekit.declarations.typescript import sign_tool
 
-__all__ = ["PRELUDE_TEXT", "Declarations", "DeclaredTool", "Group", "MentionedCatalogue"]
+__all__ = ["PRELUDE_TEXT", "MentionedCatalogue"]
 
 PRELUDE_TEXT: Final = """\
 interface ToolResult<T = any> { content: ToolContentBlock[]; structuredContent?: T }
@@ -40,110 +37,7 @@ declare const console: { [method: string]: (...data: any[]) => void };
 _MOST_TOOLS: Final = 100
 """More than a run may call by default; those beyond are declared as `any`."""
 _KEPT: Final = 1000
-
-
-@dataclass(frozen=True)
-class DeclaredTool:
-    """A tool as it is declared for a check."""
-
-    source: str
-    definition: ToolDefinition
-    number: int
-    types: str
-    parameters: str
-    result: str
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
-
-    @cached_property
-    def fields(self) -> tuple[str, ...]:
-        """Names of the fields its input declares."""
-        return _properties(self.definition.input_schema)
-
-    @cached_property
-    def result_fields(self) -> tuple[str, ...]:
-        """Names of the fields its output declares."""
-        return _properties(self.definition.output_schema or {})
-
-    @cached_property
-    def unnamed_objects(self) -> frozenset[frozenset[str]]:
-        """The names of each object that has no type name of its own."""
-        return frozenset(map(frozenset, objects_in(f"{self.types} {self.result}")))
-
-    @cached_property
-    def has_conditions(self) -> bool:
-        """Whether fields may be allowed by parts of the schema that no TypeScript type can say."""
-        return any(not _CONDITIONS.isdisjoint(schema) for schema in _objects(self.definition.input_schema))
-
-    @cached_property
-    def is_closed(self) -> bool:
-        """Whether its output schema forbids all that it does not name."""
-        objects = [one for one in _objects(self.definition.output_schema or {}) if "properties" in one]
-        return bool(objects) and all(one.get("additionalProperties") is False for one in objects)
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """An interface of tools: a source, or what the tools of a source with one beginning have in common."""
-
-    source: str
-    path: tuple[str, ...]
-    """The parts of the tools' names that lead to it; empty for the source itself."""
-
-
-@dataclass
-class Declarations:
-    """The declarations for one check, and what stands where in them."""
-
-    text: str = ""
-    groups: dict[str, Group] = field(default_factory=dict)
-    """By the name of the interface."""
-    tools: dict[int, DeclaredTool] = field(default_factory=dict)
-    """By number."""
-    lines: dict[int, DeclaredTool] = field(default_factory=dict)
-    """The tool whose signature stands on a line, counted from 0."""
-    waiting: tuple[str, ...] = ()
-    """Mentioned sources that have not listed their tools yet."""
-
-    @cached_property
-    def interfaces(self) -> frozenset[str]:
-        """Names of all types that are objects."""
-        return frozenset(_INTERFACE.findall(self.text))
-
-    def tool_of(self, kind: str) -> DeclaredTool | None:
-        """The tool that a type belongs to: by the number in its name, or by its fields if it has no name."""
-        if (named := _NAMED.match(kind)) is not None:
-            return self.tools.get(int(named[1]))
-        if not kind.startswith("{") or len(split_union(kind)) > 1:
-            return None
-        fields = frozenset(self.members(kind))
-        return next((tool for tool in self.tools.values() if fields and fields in tool.unnamed_objects), None)
-
-    def is_object(self, kind: str) -> bool:
-        """Whether a type is one object."""
-        return kind in self.interfaces or (kind.startswith("{") and not kind.endswith("[]"))
-
-    def is_list(self, kind: str) -> bool:
-        """Whether a type is a list."""
-        return kind.endswith("[]") or self.aliases.get(kind, "").endswith("[]")
-
-    def members(self, kind: str) -> list[str]:
-        """Names of the properties of a type: of an interface, of several joined by `&`, of an object written out."""
-        if kind.startswith("{"):
-            return list(deque(objects_in(kind), 1).pop())
-        bodies = (self._bodies.get(one, "") for one in kind.split(" & "))
-        return [name.strip('"') for body in bodies for name in _MEMBER_LINE.findall(body)]
-
-    @cached_property
-    def _bodies(self) -> dict[str, str]:
-        return dict(_INTERFACE_BODY.findall(self.text))
-
-    @cached_property
-    def aliases(self) -> dict[str, str]:
-        """What stands behind the other names, where it is short."""
-        return dict(_ALIAS.findall(self.text))
+_LISTS_TOOLS: Final = re.compile(r"\bObject\s*\.\s*(?:values|entries)\s*\(\s*tools\b")
 
 
 class MentionedCatalogue:
@@ -156,8 +50,8 @@ class MentionedCatalogue:
 
     def declare(self, text: str, catalog: Catalog, sources: Sequence[str]) -> Declarations:
         """The declarations for a program with this text."""
-        said = words(text)
-        return _Writer(self._found(said, catalog, sources)).declarations()
+        found = self._found(words(text), catalog, sources)
+        return _Writer(found, is_open=_LISTS_TOOLS.search(text) is not None).declarations()
 
     def _found(self, said: frozenset[str], catalog: Catalog, sources: Sequence[str]) -> dict[str, _Found]:
         found: dict[str, _Found] = {}
@@ -216,47 +110,11 @@ _UNKNOWN: Final = re.compile(
     r"|\bunknown\b(?!\??[:(])",  # not the name of a property
     re.DOTALL,
 )
-_NAMED: Final = re.compile(r"\w+\$(\d+)(?:\[\])*\Z")
-_INTERFACE: Final = re.compile(r"^interface (\S+) \{$", re.MULTILINE)
-_INTERFACE_BODY: Final = re.compile(r"^interface (\S+) \{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
-_MEMBER_LINE: Final = re.compile(r'^  ([\w$]+|"(?:[^"\\]|\\.)+")\??:', re.MULTILINE)
-_ALIAS: Final = re.compile(r"^type (\S+) = (.{1,2000}?);$(?=\n(?:type|interface) )", re.MULTILINE | re.DOTALL)
 
 
 def _lenient(text: str) -> str:
     """The same types with `any` for `unknown`, and without comments."""
     return _UNKNOWN.sub(lambda found: "any" if found[0] == "unknown" else "" if found[0][0] == "/" else found[0], text)
-
-
-_CONDITIONS: Final = frozenset(
-    {"if", "then", "else", "not", "dependentSchemas", "dependencies", "$dynamicRef", "unevaluatedProperties"}
-)
-_NAMES: Final = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-"""Their members are schemas under names of the author's."""
-_VALUES: Final = frozenset({"const", "default", "enum", "example", "examples"})
-_MOST_OBJECTS: Final = 2_000
-
-
-def _objects(schema: Any) -> Iterator[JsonObject]:
-    """All schemas inside a schema that are objects, itself first."""
-    waiting, left = [schema], _MOST_OBJECTS
-    while waiting and left:
-        one = waiting.pop()
-        left -= 1
-        if isinstance(one, Mapping):
-            yield one
-            for keyword, part in one.items():
-                if keyword in _NAMES and isinstance(part, Mapping):
-                    waiting.extend(part.values())
-                elif keyword not in _VALUES:
-                    waiting.append(part)
-        elif isinstance(one, list | tuple):
-            waiting.extend(one)
-
-
-def _properties(schema: JsonObject) -> tuple[str, ...]:
-    properties = schema.get("properties")
-    return tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -283,8 +141,10 @@ class _Branch:
 
 
 class _Writer:
-    def __init__(self, found: Mapping[str, _Found]) -> None:
+    def __init__(self, found: Mapping[str, _Found], *, is_open: bool) -> None:
         self._found = found
+        self._others = ["  [name: string]: any;"] if is_open else []
+        """Other members of each group, for a program that goes through all there are."""
         self._lines: list[str] = []
         self._made = Declarations()
 
@@ -293,7 +153,7 @@ class _Writer:
             "  $call(source: string, tool: string, input?: any): Promise<ToolResult<any>>;",
             *(line for name, found in self._found.items() for line in self._source(name, found)),
         ]
-        self._write(["interface $Tools {", *members, "}", "declare const tools: $Tools;", ""])
+        self._write(["interface $Tools {", *members, *self._others, "}", "declare const tools: $Tools;", ""])
         self._made.text = "\n".join(self._lines)
         self._made.waiting = tuple(name for name, found in self._found.items() if found.tools is None)
         return self._made
@@ -343,7 +203,7 @@ class _Writer:
                 self._signature(member(part), one.tool)
         for dotted, tool in whole:
             self._signature(member(dotted), tool)
-        self._write(["}"])
+        self._write([*self._others, "}"])
         return name
 
     def _signature(self, name: str, tool: DeclaredTool | None) -> None:

@@ -14,9 +14,10 @@ from typing import Final
 
 from codemodekit.catalog.snapshot import Catalog
 from codemodekit.compilers.checker import TypeCheck
-from codemodekit.compilers.typecheck.catalogue import PRELUDE_TEXT, Declarations, MentionedCatalogue
+from codemodekit.compilers.typecheck.catalogue import PRELUDE_TEXT, MentionedCatalogue
 from codemodekit.compilers.typecheck.compiler import CATALOGUE, ERASED, PRELUDE, TYPED, Compiler
 from codemodekit.compilers.typecheck.connection import CompilerLost
+from codemodekit.compilers.typecheck.declared import Declarations
 from codemodekit.compilers.typecheck.extra import compiler_command
 from codemodekit.compilers.typecheck.judge import mistakes_in
 from codemodekit.compilers.typecheck.mistakes import Mistake
@@ -35,7 +36,7 @@ _START_S: Final = 15.0
 _SHORTEST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 30.0
 _INLINE_BYTES: Final = 4 * 1024
-"""Looking for the tools that a longer text mentions is done in a thread."""
+"""A longer text is searched for tools, and read, in a thread."""
 _EMPTY: Final = "(async function () {\n})"
 
 
@@ -206,6 +207,8 @@ class _Check:
         await self._compiler.put(ERASED, self._program.javascript)
         await self._compiler.put(TYPED, _EMPTY if typed is None else typed.text)
         complaints = await self._compiler.complaints(ERASED)
+        if complaints and len(self._program.javascript) > _INLINE_BYTES:
+            await asyncio.to_thread(self._scene.prepare)
         self._mistakes = await mistakes_in(self._scene, complaints)
         if self._mistakes:
             return TypeCheck(checked=True, error=blocked(self._program, self._mistakes), notes=self._notes)

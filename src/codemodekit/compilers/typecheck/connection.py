@@ -12,7 +12,7 @@ from typing import Any, Final
 
 __all__ = ["CompilerLost", "Connection"]
 
-_LONGEST_MESSAGE: Final = 4 * 1024 * 1024
+_LONGEST_MESSAGE: Final = 1024 * 1024
 """Only a text made for it draws so many complaints; reading more would hold up the event loop."""
 _LONGEST_HEADER: Final = 4096
 

@@ -13,8 +13,8 @@ from typing import Final
 from tree_sitter import Node
 
 from codemodekit.catalog.near import near_names
-from codemodekit.compilers.typecheck.catalogue import DeclaredTool, Group
 from codemodekit.compilers.typecheck.compiler import Complaint
+from codemodekit.compilers.typecheck.declared import DeclaredTool, Group
 from codemodekit.compilers.typecheck.mistakes import Mistake, MistakeKind, alternatives, cut, listed
 from codemodekit.compilers.typecheck.scene import Scene
 from codemodekit.declarations.names import call_expression
@@ -70,17 +70,22 @@ class ReadingRules:
     def _read(self, complaint: Complaint, node: Node, name: str, kind: str) -> Mistake | None:
         named = self._name(complaint)
         owner = None if named is None else self._scene.syntax.owner(named)
-        if named is None or owner is None or not self._scene.bindings.is_firm(owner):
+        if named is None or owner is None:
             return None
-        if kind == "$Tools":
-            return self._no_source(complaint, name)
-        if kind in self._scene.declared.groups:
-            return self._no_tool(complaint, self._scene.declared.groups[kind], name)
+        if kind == "$Tools" or kind in self._scene.declared.groups:
+            return self._no_address(complaint, owner, name, self._scene.declared.groups.get(kind))
+        if not self._scene.bindings.is_firm(owner):
+            return None
         if _PROMISE.match(kind):
             return None if name in _LEFT_ALONE else self._not_awaited(complaint)
         return None if self._scene.syntax.is_tried(named) else self._no_data(complaint, named, name, kind)
 
     # --- sources and tools ------------------------------------------------------------------------------------------
+
+    def _no_address(self, complaint: Complaint, owner: Node, name: str, group: Group | None) -> Mistake | None:
+        if not self._scene.bindings.leads_to_tools(owner):
+            return None
+        return self._no_source(complaint, name) if group is None else self._no_tool(complaint, group, name)
 
     def _no_source(self, complaint: Complaint, name: str) -> Mistake | None:
         known = sorted({*self._scene.sources, *self._scene.catalog.sources})
@@ -104,7 +109,7 @@ class ReadingRules:
 
     def _called(self, complaint: Complaint, node: Node, kind: str) -> Mistake | None:
         group = self._scene.declared.groups.get(kind)
-        if group is None or not self._scene.bindings.is_firm(node):
+        if group is None or not self._scene.bindings.leads_to_tools(_called_by_name(node)):
             return None
         called = ".".join((group.source, *group.path))
         message = f"{cut(called)!r} is no tool, it has tools: call one of them, with one object of fields"
@@ -187,30 +192,34 @@ def _has(tool: DeclaredTool) -> str:
     return f"; its structuredContent has: {listed(tool.result_fields)}" if tool.result_fields else ""
 
 
-_SHORTEST_SLIP: Final = 4
+_SHORTEST_SLIP: Final = 5
 
 
 def _is_slip(written: str, meant: str) -> bool:
-    """Whether a name is another one written wrongly: in case or separators, or by one letter, but not a plural."""
+    """Whether a name is another one written wrongly: in case or separators, or with a letter too few, too many, or
+    exchanged with its neighbour. Not with another letter, nor a plural: `date` and `data` are both good names."""
     one, other = _folded(written), _folded(meant)
     if one == other:
         return True
     if min(len(one), len(other)) < _SHORTEST_SLIP or one.startswith(other) or other.startswith(one):
         return False
-    return _one_letter_apart(one, other)
+    return _is_slip_of_a_finger(one, other)
 
 
 def _folded(name: str) -> str:
     return name.casefold().replace("_", "").replace("-", "")
 
 
-def _one_letter_apart(one: str, other: str) -> bool:
-    """One letter more, less or other, or two neighbours exchanged."""
+def _is_slip_of_a_finger(one: str, other: str) -> bool:
     if len(one) > len(other):
         one, other = other, one
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     if len(one) < len(other):
         return one[at:] == other[at + 1 :]
-    return one[at + 1 :] == other[at + 1 :] or (
-        one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
-    )
+    return one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
+
+
+def _called_by_name(node: Node) -> Node:
+    """What is called, where a complaint is about the last name of it."""
+    parent = node.parent
+    return parent if parent is not None and parent.type == "member_expression" else node

@@ -72,7 +72,9 @@ def notes_about(locate: Locate, complaints: Sequence[Complaint]) -> tuple[str, .
 
 def _told(locate: Locate, complaint: Complaint) -> str:
     place = locate(complaint.start[0] + 1, complaint.start[1] + 1)
-    message = without_numbers(_OWN_TYPES.sub("tools", complaint.message.split("\n")[0]))
+    # the rest would be advice to install something
+    first = complaint.message.split("\n")[0].partition(" Do you need to")[0]
+    message = without_numbers(_OWN_TYPES.sub("tools", first))
     where = f"line {place.line}, column {place.column}: " if place else ""
     return f"{where}{cut(message)} (TS{complaint.code})"
 

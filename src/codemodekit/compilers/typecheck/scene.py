@@ -10,8 +10,8 @@ from tree_sitter import Node
 
 from codemodekit.catalog.snapshot import Catalog
 from codemodekit.compilers.typecheck.bindings import Bindings
-from codemodekit.compilers.typecheck.catalogue import Declarations, DeclaredTool
 from codemodekit.compilers.typecheck.compiler import Complaint
+from codemodekit.compilers.typecheck.declared import Declarations, DeclaredTool
 from codemodekit.compilers.typecheck.mistakes import Mistake, MistakeKind, cut
 from codemodekit.compilers.typecheck.syntax import ProgramSyntax
 from codemodekit.compilers.typescript.text import SourceText
@@ -45,6 +45,10 @@ class Scene:
     def bindings(self) -> Bindings:
         return Bindings(self.syntax)
 
+    def prepare(self) -> None:
+        """Do now what takes a while with a long program; may be called in a thread."""
+        _ = self.bindings
+
     def node(self, complaint: Complaint) -> Node | None:
         """What a complaint is about."""
         start, end = self._offset(complaint.start), self._offset(complaint.end)
@@ -54,7 +58,7 @@ class Scene:
         """The tool that a call is certain to call."""
         function = call.child_by_field_name("function")
         name = self.syntax.callee_name(call)
-        if function is None or name is None or not self.bindings.is_firm(function):
+        if function is None or name is None or not self.bindings.leads_to_tools(function):
             return None
         place = self.text.location(self.syntax.parsed.span(name)[0])
         tools = {

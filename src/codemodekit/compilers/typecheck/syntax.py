@@ -5,7 +5,6 @@ Works on the erased text, the one the compiler's complaints are about. Knows not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
@@ -13,7 +12,7 @@ from tree_sitter import Node, Query, QueryCursor
 
 from codemodekit.compilers.typescript.parsing import LANGUAGE, ParsedProgram, parse_loosely
 
-__all__ = ["ProgramSyntax", "identifiers", "is_literal", "is_plain_object", "unwrapped"]
+__all__ = ["ProgramSyntax", "is_literal", "is_plain_object", "unwrapped"]
 
 _TRANSPARENT: Final = frozenset({"parenthesized_expression"})
 _LITERALS: Final = frozenset(
@@ -257,13 +256,3 @@ def _has_default(name: Node) -> bool:
             return value is not None and value.type == "assignment_pattern"
         node = node.parent
     return False
-
-
-def identifiers(node: Node) -> Iterator[Node]:
-    """All names of variables inside a node."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if one.type in ("identifier", "shorthand_property_identifier", "this"):
-            yield one
-        waiting.extend(one.named_children)
