@@ -136,6 +136,8 @@ REQUIREMENTS: dict[str, str] = {
     "mcp.hostile": "Rubbish, floods and requests of a server hurt no other source.",
     # -- plugins -----------------------------------------------------------------------------------------------------
     "plugin.loads": "A plugin's servers become sources; each entry is isolated.",
+    "plugin.environment": "A plugin's server knows its two places and nothing of the host.",
+    "plugin.names": "A server of a plugin whose name is taken is left out and told.",
     "plugin.contained": "Nothing of a plugin resolves outside its root.",
     # -- search ------------------------------------------------------------------------------------------------------
     "search.answer": "The answer has the documented fields, within 64 KiB, whole results only.",
@@ -173,10 +175,15 @@ REQUIREMENTS: dict[str, str] = {
     "surface.client-gone": "A client that goes leaves nothing running.",
     # -- observation -------------------------------------------------------------------------------------------------
     "observe.events": "Lifecycle events come in order with an increasing sequence.",
+    "observe.listeners": "A coroutine function that listens is awaited on the loop, any other is called in a thread; "
+    "each hears in order.",
     "observe.advisory": "A slow or failing listener changes nothing.",
     "observe.payload-free": "Observers and spans never see arguments, results or messages.",
     "observe.spans": "Runs and calls are spans where an SDK listens.",
+    "observe.trace": "A trace goes on from the caller of a run to what tools and MCP servers record.",
     "observe.audit": "The audit log has a line for each decision, call and run, redacted.",
+    "observe.audit-file": "Audit lines stay whole between processes, private and within a size.",
+    "observe.audit-losses": "Audit lines that cannot be written or redacted are counted and told, and touch no run.",
     # -- the command line and the config -----------------------------------------------------------------------------
     "cli.commands": "Each command does what its page says, with `--json` and exit codes 0, 1 and 2.",
     "cli.help": "Help is fast and says what there is.",

@@ -244,6 +244,7 @@ def leaving(_line: dict[str, Any]) -> Any:
     raise SystemExit(1)
 
 
+@pytest.mark.proves("observe.audit-losses")
 @pytest.mark.parametrize("redact", [no_mapping, no_json, endless, too_long, failing, leaving])
 async def test_a_line_whose_redaction_fails_keeps_names_and_outcomes_alone(tmp_path: Path, redact: Any) -> None:
     path = tmp_path / "audit.jsonl"
@@ -292,6 +293,7 @@ async def test_a_principal_is_bounded_text_on_one_line(tmp_path: Path, principal
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_the_file_is_private_also_when_it_was_not_before(tmp_path: Path) -> None:
     new, old = tmp_path / "made" / "audit.jsonl", tmp_path / "old.jsonl"
     old.write_text('{"event":"run"}\n', encoding="utf-8")
@@ -304,6 +306,7 @@ async def test_the_file_is_private_also_when_it_was_not_before(tmp_path: Path) -
     assert len(read(old)) == 2
 
 
+@pytest.mark.proves("observe.audit-file")
 @pytest.mark.parametrize("kind", ["folder", "link", "dangling", "pipe", "below a file"])
 async def test_what_is_no_plain_file_of_ours_is_refused_at_the_start(tmp_path: Path, kind: str) -> None:
     path, target = tmp_path / "audit.jsonl", tmp_path / "target"
@@ -341,6 +344,7 @@ async def test_what_is_no_audit_log_is_refused() -> None:
         CodeMode(providers=[], tool_policy=allow_all_tool_calls(), audit="audit.jsonl")  # type: ignore[arg-type]
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_it_is_rotated_by_size_and_only_so_many_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     file = AuditFile(path, most_bytes=100, keep=2)
@@ -352,6 +356,7 @@ async def test_it_is_rotated_by_size_and_only_so_many_are_kept(tmp_path: Path) -
     assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_a_line_larger_than_the_size_is_written_all_the_same(tmp_path: Path) -> None:
     file = AuditFile(tmp_path / "a", most_bytes=5, keep=1)
     file.append(b"x" * 50 + b"\n")
@@ -360,6 +365,7 @@ async def test_a_line_larger_than_the_size_is_written_all_the_same(tmp_path: Pat
     assert [(tmp_path / name).read_bytes()[:1] for name in ("a", "a.1")] == [b"y", b"x"]
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_a_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     async with kit(audit=AuditLog(path)) as code_mode:
@@ -370,6 +376,7 @@ async def test_a_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     assert len(read(path)) == len(read(tmp_path / "moved")) == 1
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_half_a_line_that_somebody_left_costs_no_other(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     path.write_bytes(b'{"event":"ru')
@@ -397,6 +404,7 @@ for line in range(400):
 """
 
 
+@pytest.mark.proves("observe.audit-file")
 async def test_several_processes_append_whole_lines_also_while_it_is_rotated(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     command = [sys.executable, "-c", APPENDING, file_module.__file__, str(path)]
@@ -445,6 +453,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.proves("observe.audit-losses")
 @pytest.mark.proves("observe.advisory")
 async def test_a_full_disk_touches_no_run_leaves_no_half_line_and_is_counted_and_told(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
@@ -458,6 +467,7 @@ async def test_a_full_disk_touches_no_run_leaves_no_half_line_and_is_counted_and
     assert done.stderr.count("is not whole") == 1
 
 
+@pytest.mark.proves("observe.audit-losses")
 @pytest.mark.proves("observe.advisory")
 async def test_a_hook_that_hangs_holds_up_no_run_and_closing_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -481,6 +491,7 @@ async def test_a_hook_that_hangs_holds_up_no_run_and_closing_is_bounded(
         release.set()
 
 
+@pytest.mark.proves("observe.audit-losses")
 async def test_everything_taken_is_in_the_file_when_the_host_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     program = "for (let i = 0; i < 5; i++) await tools.app.echo({ i })"

@@ -111,6 +111,7 @@ async def test_a_listener_that_hangs_is_waited_for_once_and_not_again(release: t
             assert heard[-1:] == ["finished"], number
 
 
+@pytest.mark.proves("observe.listeners")
 async def test_a_slow_listener_hears_everything_in_order_at_its_own_pace() -> None:
     heard: list[int] = []
 
@@ -124,6 +125,7 @@ async def test_a_slow_listener_hears_everything_in_order_at_its_own_pace() -> No
     assert len(heard) == 2 + 4 * 3 + 1
 
 
+@pytest.mark.proves("observe.listeners")
 async def test_a_listener_may_run_programs_itself() -> None:
     inner: list[Any] = []
 
@@ -138,6 +140,7 @@ async def test_a_listener_may_run_programs_itself() -> None:
     assert inner == [2]
 
 
+@pytest.mark.proves("observe.listeners")
 async def test_a_function_may_run_programs_from_its_thread() -> None:
     inner: list[Any] = []
     loop = asyncio.get_running_loop()
@@ -180,6 +183,7 @@ async def test_what_is_no_function_cannot_listen(place: str) -> None:
             """It is not even built."""
 
 
+@pytest.mark.proves("observe.listeners")
 async def test_an_object_with_a_coroutine_for_its_call_is_awaited() -> None:
     class Counter:
         heard = 0
@@ -249,6 +253,7 @@ async def test_who_waits_waits_for_what_there_was_and_not_for_what_came_since() 
     await teller.aclose()
 
 
+@pytest.mark.proves("observe.listeners")
 async def test_a_coroutine_that_never_waits_leaves_turns_to_others() -> None:
     teller, heard = Teller(), []
 

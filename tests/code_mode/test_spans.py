@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from mcp import Client
+from mcp.server.lowlevel import Server
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
@@ -17,6 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemodekit.contracts import ToolCall, ToolResult
+from codemodekit.mcp_adapter import register_code_mode_tools
 from codemodekit.policy import policy_rules
 from codemodekit.providers.local import local
 from codemodekit.providers.mcp.sources import mcp
@@ -27,20 +29,18 @@ pytestmark = [pytest.mark.anyio, pytest.mark.proves("observe.spans")]
 FIXTURE = str(Path(__file__).parents[1] / "servers" / "mcp_fixture_server.py")
 
 
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> TracerProvider:
-    """An SDK that is in use for the length of a test; the API itself can be set up only once in a process."""
-    made = TracerProvider()
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", made)
-    return made
+SDK: Final = TracerProvider()
+"""One for all tests: what has a tracer, such as the SDK of MCP, keeps the one it was first given."""
+RECORDED: Final = InMemorySpanExporter()
+SDK.add_span_processor(SimpleSpanProcessor(RECORDED))
 
 
 @pytest.fixture
-def exporter(provider: TracerProvider) -> Iterator[InMemorySpanExporter]:
-    exporter = InMemorySpanExporter()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    yield exporter
-    provider.shutdown()
+def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+    """What is recorded in a test; the API itself can be set up only once in a process, and for good."""
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", SDK)
+    RECORDED.clear()
+    return RECORDED
 
 
 def by_call(exporter: InMemorySpanExporter) -> tuple[ReadableSpan, dict[str, ReadableSpan]]:
@@ -90,6 +90,7 @@ async def test_a_run_is_a_span_and_each_call_one_below_it(exporter: InMemorySpan
         assert span.parent.span_id == run.context.span_id
 
 
+@pytest.mark.proves("observe.trace")
 async def test_a_run_is_below_the_span_its_caller_is_in(exporter: InMemorySpanExporter) -> None:
     async with kit() as code_mode:
         with trace.get_tracer("host").start_as_current_span("request") as request:
@@ -99,6 +100,7 @@ async def test_a_run_is_below_the_span_its_caller_is_in(exporter: InMemorySpanEx
     assert run.parent == request.get_span_context()
 
 
+@pytest.mark.proves("observe.trace")
 async def test_what_a_tool_records_is_below_its_call(exporter: InMemorySpanExporter) -> None:
     tracer = trace.get_tracer("host")
 
@@ -126,6 +128,7 @@ async def test_what_a_tool_records_is_below_its_call(exporter: InMemorySpanExpor
         assert below[span.parent.span_id] == span.name.removeprefix("inner ")
 
 
+@pytest.mark.proves("observe.trace")
 async def test_a_call_of_an_mcp_server_continues_the_trace(exporter: InMemorySpanExporter) -> None:
     """What the SDK records of the request, and sends along, is below the call."""
     source = mcp.stdio("fixture", sys.executable, ["-W", "ignore", FIXTURE, "stdio"])
@@ -137,6 +140,27 @@ async def test_a_call_of_an_mcp_server_continues_the_trace(exporter: InMemorySpa
     assert request.parent is not None
     assert calls["call_1"].context is not None
     assert request.parent.span_id == calls["call_1"].context.span_id
+
+
+@pytest.mark.proves("observe.trace")
+async def test_a_run_asked_for_over_mcp_is_below_the_request_of_its_client(exporter: InMemorySpanExporter) -> None:
+    """The whole way: the client's own span, its request, the server's handling of it, the run, the call."""
+    async with kit(app()) as code_mode:
+        server: Server[Any] = Server("consumer", version="1")
+        register_code_mode_tools(server, code_mode=code_mode)
+        async with Client(server, mode="legacy") as client:
+            with trace.get_tracer("client").start_as_current_span("the client's work"):
+                await client.call_tool("run_typescript", {"code": "await tools.app.echo({})"})
+    spans = {span.context.span_id: span for span in exporter.get_finished_spans() if span.context}
+    _, calls = by_call(exporter)
+    above: list[str] = []
+    span: ReadableSpan | None = calls["call_1"]
+    while span is not None:
+        above.append(span.name)
+        span = spans.get(span.parent.span_id) if span.parent else None
+    assert above[:2] == ["execute_tool echo", "codemodekit.run"]
+    assert above[2] == "tools/call run_typescript"
+    assert above[-1] == "the client's work"
 
 
 @pytest.mark.parametrize(
@@ -234,8 +258,10 @@ class Broken(SpanProcessor):
 
 @pytest.mark.proves("observe.advisory")
 @pytest.mark.parametrize("error", [RuntimeError("x"), SystemExit(1), asyncio.CancelledError()], ids=repr)
-async def test_a_processor_that_fails_changes_nothing(provider: TracerProvider, error: BaseException) -> None:
+async def test_a_processor_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    provider = TracerProvider()
     provider.add_span_processor(Broken(error))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     async with kit(app()) as code_mode:
         result = await code_mode.run("return (await tools.app.echo({ a: 1 })).structuredContent.a")
     assert (result.value, [row.status for row in result.calls]) == (1, ["completed"])

@@ -65,6 +65,7 @@ def test_what_is_wrong_inside_a_plugin_costs_what_it_concerns(tmp_path: Path) ->
     assert "'ABSENT' is not set" in str(config.plugin_notes[2])
 
 
+@pytest.mark.proves("plugin.names")
 def test_a_name_that_is_taken_stays_with_whom_it_belongs_to(tmp_path: Path) -> None:
     package(tmp_path / "a", "deploy", "git", "ship")
     package(tmp_path / "b", "other", "ship", "third", "foreign")

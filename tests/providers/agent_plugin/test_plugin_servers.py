@@ -40,6 +40,7 @@ async def started_with(root: Path, data_dir: Path, entry: dict[str, Any]) -> dic
     return found
 
 
+@pytest.mark.proves("plugin.environment")
 async def test_a_server_runs_in_its_folder_and_knows_both_places_and_nothing_of_the_host(tmp_path: Path) -> None:
     data = tmp_path / "made" / "data"
     entry = spy(env={"GIVEN": "at ${PLUGIN_DATA}/db, ${HOME}, ${PLUGIN_ROOT}"})
