@@ -56,6 +56,18 @@ class Sizes:
     """Programs at one time."""
     catalogues: tuple[int, ...] = (1_000, 10_000)
     """Tools in the catalogues that are built and searched; the targets hold for the last one."""
+    searched: tuple[int, ...] = (200, 2_000, 10_000, 47_000)
+    """Tools in the catalogues whose searches are judged."""
+    probes: int = 200
+    """Tools that are asked for in each of them; all of them are in the smallest."""
+    servers: int = 300
+    """Servers whose tools they are."""
+    kept_between: tuple[int, int] = (2_000, 47_000)
+    """Sizes between which not much may be lost; the larger is the last one."""
+    other_processes: int = 2
+    """Processes that must answer alike."""
+    refreshed: int = 10_000
+    """Tools in the catalogue of which one source changes."""
     peer_calls: tuple[int, ...] = (500, 40, 6)
     """Calls of one program in the peer at 1 tool, at each size of catalogue: its calls cost more the more tools there
     are, and a rate needs no thousand of them."""
@@ -74,7 +86,8 @@ FULL = Sizes(rounds=7, runs=300, seconds=1.0)
 QUICK = Sizes(rounds=3, runs=100, seconds=0.5)
 TINY = Sizes(
     rounds=1, runs=3, seconds=0.5, calls=5, batches=2, width=3, result_bytes=4_096, concurrent=3,
-    catalogues=(5, 20), peer_calls=(3, 3, 3),
+    catalogues=(5, 20), peer_calls=(3, 3, 3), searched=(40, 80), probes=10, servers=4, kept_between=(40, 80),
+    refreshed=80, other_processes=1,
 )  # fmt: skip
 """For a test that the work is done rightly; its times mean nothing."""
 
@@ -119,12 +132,12 @@ class Figure:
 
     name: str
     title: str
-    unit: Literal["ms", "s", "CPU s", "calls/s", "runs/s"]
+    unit: Literal["ms", "s", "CPU s", "calls/s", "runs/s", "recall@5", "share", "MiB"]
     targets: tuple[Target, ...] = ()
 
     @property
     def more_is_better(self) -> bool:
-        return self.unit.endswith("/s")
+        return self.unit.endswith("/s") or self.unit in ("recall@5", "share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from bench.workloads import (
     large_result,
     parallel_calls,
     sandbox_alone,
+    search_recall,
     sequential_calls,
     start,
     trivial_run,
@@ -30,5 +31,6 @@ WORKLOADS: Final[tuple[Workload, ...]] = (
     concurrent_runs.WORKLOAD,
     catalogue.WORKLOAD,
     catalogue_size.WORKLOAD,
+    search_recall.WORKLOAD,
     start.WORKLOAD,
 )

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from codemodekit.catalog.index import SearchIndex
 from codemodekit.catalog.manager import CatalogManager, SourceState
-from codemodekit.catalog.query import terms_of
-from codemodekit.catalog.search import SearchRefused, ToolSearch
+from codemodekit.catalog.search.candidates import candidates_of
+from codemodekit.catalog.search.index import SearchIndex
+from codemodekit.catalog.search.query import query_of
+from codemodekit.catalog.search.request import SearchRefused
+from codemodekit.catalog.search.tool_search import ToolSearch
 from codemodekit.catalog.snapshot import build_source
 from codemodekit.contracts import ToolAnnotations, ToolDefinition
 from codemodekit.errors import ClosedError, SourceLost
@@ -143,11 +145,12 @@ async def test_a_word_that_was_written_goes_before_one_that_was_guessed(fillers:
         *(tool(f"other{number}", "Shows one of very many commits") for number in range(fillers)),
     )
     async with searching(git) as search:
-        first = found(await search.search("recent commits", limit=8))  # nearest to `recent` is `reset`
+        first = found(await search.search("resat commits", limit=8))  # nearest to `resat` is `reset`
         if fillers:
             assert "git_reset" not in first
         else:
             assert first == ["git_log", "git_reset"]
+        assert "git_reset" not in found(await search.search("recent commits")), "a word of the language is no slip"
         assert found(await search.search("comit logs"))[0] == "git_log"
 
 
@@ -397,8 +400,7 @@ async def test_the_order_does_not_depend_on_which_source_came_first() -> None:
             index.replace(contribution)
         index.replace(build_source("b", listing("other")))
         index.replace(contributions[1])
-        terms = terms_of("get 7", index.vocabulary(), index.occurs)
-        orders.append(index.match(terms, ["a", "b", "c"], 20))
+        orders.append(candidates_of(query_of("get 7", index), index, ["a", "b", "c"]))
         index.close()
     assert orders[0] == orders[1]
 

@@ -12,8 +12,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from codemodekit.catalog.health import CatalogNote, Reconnect, SourceHealth, SourceState
-from codemodekit.catalog.index import SearchIndex
 from codemodekit.catalog.owner import SourceOwner, Timing
+from codemodekit.catalog.search.index import SearchIndex
 from codemodekit.catalog.snapshot import Catalog, SourceCatalog, build_source, catalog_of
 from codemodekit.contracts import ToolListing, ToolProvider, ToolSession
 from codemodekit.errors import ClosedError, ConfigurationError
@@ -130,6 +130,19 @@ class CatalogManager:
     async def settled(self, timeout_s: float) -> None:
         """Wait until the first attempt of every source has ended, or the time is over."""
         await _within(timeout_s, _all([owner.settled for owner in self._owners.values()]))
+
+    async def next_settled(self, timeout_s: float) -> None:
+        """Wait until one more source has ended its first attempt, or the time is over; at once if all have."""
+        waiting = [
+            asyncio.ensure_future(owner.settled.wait()) for owner in self._owners.values() if not owner.settled.is_set()
+        ]
+        if not waiting:
+            return
+        try:
+            await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
 
     def health(self) -> tuple[SourceHealth, ...]:
         """Every source, in the configured order."""

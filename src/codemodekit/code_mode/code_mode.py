@@ -22,7 +22,7 @@ from codemodekit.bridge.decisions import Approver
 from codemodekit.catalog.health import CatalogNote, SourceHealth
 from codemodekit.catalog.manager import CatalogManager, Reconnect
 from codemodekit.catalog.revision import CatalogRevision
-from codemodekit.catalog.search import ToolSearch
+from codemodekit.catalog.search.tool_search import ToolSearch
 from codemodekit.catalog.snapshot import Catalog
 from codemodekit.code_mode.audit import AuditLog
 from codemodekit.code_mode.events import Listener, Observer
