@@ -10,6 +10,7 @@ import logging
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ _MOST_LINES: Final = 10_000
 _MOST_WEIGHT: Final = 32 * 1024 * 1024
 """Lines, and bytes of arguments, that may wait for the thread."""
 _BATCH: Final = 500
+_GATHER_S: Final = 0.005
+"""How long lines are gathered into one write: each wakes the thread and is written under a lock."""
 _LONGEST_LINE: Final = 256 * 1024
 _END_S: Final = 5.0
 """How long closing waits for what is still to be written."""
@@ -239,6 +242,8 @@ def _take(lines: _Lines) -> tuple[list[_Line], bool]:
     """What there is to be written, waiting for the first; and whether that was all."""
     batch: list[_Line] = []
     while (found := lines.get()) is not None:
+        if not batch:
+            time.sleep(_GATHER_S)
         batch.append(found)
         if len(batch) >= _BATCH or lines.empty():
             return batch, False
