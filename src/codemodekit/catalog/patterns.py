@@ -19,8 +19,11 @@ __all__ = ["BACKTRACKING", "LINEAR", "LONGEST_FOR_BACKTRACKING", "SMALL", "Patte
 
 SMALL: Final = 8 << 10
 """Bytes that the program of nearly every pattern keeps to which a person writes."""
-_SIZES: Final = (SMALL, 64 << 10, 512 << 10, 4 << 20)
+_SIZES: Final = (SMALL, 64 << 10, 1 << 20)
 _LARGEST: Final = _SIZES[-1]
+_TOO_LARGE: Final = 1 << 30
+_LONGEST: Final = 32_768
+"""Characters of a pattern that are tried at all: an engine needs a thousand times as much to read one."""
 _CACHED_LENGTH: Final = 1_000
 
 LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=_LARGEST, dfa_size_limit=1 << 20)
@@ -43,6 +46,8 @@ class PatternCost:
 
 def pattern_cost(pattern: str) -> PatternCost | None:
     """The cost of a pattern; None if no engine takes it."""
+    if len(pattern) > _LONGEST:
+        return PatternCost(_TOO_LARGE, backtracks=False)
     return _cached(pattern) if len(pattern) <= _CACHED_LENGTH else _tried(pattern)
 
 

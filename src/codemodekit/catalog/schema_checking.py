@@ -81,6 +81,11 @@ class CompiledSchema:
             raise SchemaUnsupported("the schema is nested too deeply") from fault
         return root, built(root, KEYWORDS)
 
+    def prepare(self) -> None:
+        """Find out what every check of a large schema has to know, so that the first one does not wait for it."""
+        if self._plain is not None:
+            _ = self._most
+
     # --- whether it fits ----------------------------------------------------------------------------------------------
 
     def is_valid(self, value: JsonValue) -> bool:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from codemodekit._json import JsonValue
 from codemodekit.catalog.patterns import pattern_cost
-from codemodekit.catalog.schema_references import References
+from codemodekit.catalog.schema_references import References, refers
 
 __all__ = ["TOO_COSTLY", "Charge", "Cost", "Survey", "cost_of"]
 
@@ -29,11 +29,17 @@ _HERE: Final = "."
 _ANY_MEMBER: Final = "{}"
 _ANY_ITEM: Final = "[]"
 
-_IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
-_IN_PLACE: Final = ("not", "if", "then", "else")
-_IN_PLACE_MAPS: Final = ("dependentSchemas", "dependencies")
-_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
-_ITEMS: Final = ("items", "additionalItems", "unevaluatedItems", "contains")
+_ONE: Final = {
+    **dict.fromkeys(("not", "if", "then", "else"), _HERE),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "propertyNames"), _ANY_MEMBER),
+    **dict.fromkeys(("items", "additionalItems", "unevaluatedItems", "contains"), _ANY_ITEM),
+}
+_LISTS: Final = {
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _HERE),
+    # positions count as if they were one: a bound from above is enough
+    **dict.fromkeys(("prefixItems", "items"), _ANY_ITEM),
+}
+_MAPS: Final = {**dict.fromkeys(("dependentSchemas", "dependencies"), _HERE), "patternProperties": _ANY_MEMBER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +91,18 @@ def cost_of(schema: JsonValue) -> Cost:
     return Survey(schema).cost
 
 
+_Edges: TypeAlias = list[tuple[str, dict[str, Any]]]
+"""Subschemas with the key of the place they are about: this place, a member or an item of it."""
+
+
 class Survey:
     """What is known of one schema's cost, each part found out when it is asked for."""
 
     def __init__(self, schema: JsonValue) -> None:
         self._root: dict[str, Any] = schema if isinstance(schema, dict) else {}
-        self._charges: dict[int, Charge] | None = None
+        self._edges: dict[int, _Edges] = {}
+        self._charges: dict[int, Charge] = {}
+        self._written: dict[int, Charge] = {}
 
     @cached_property
     def references(self) -> References:
@@ -100,9 +112,10 @@ class Survey:
     @cached_property
     def cost(self) -> Cost:
         """Subschemas that apply."""
-        walk = _Walk(self._root, self.references, lambda _: 1)
-        node = walk.visit()
-        plain = self.references.plain and not walk.lost
+        walk = self._walk(lambda _: 1)
+        node = walk.visit(self._root)
+        # an uncertain one may be in a part that no walk has reached: where another reference leads in truth
+        plain = self.references.plain and not any(self.references.lost(schema) for schema in walk.schemas())
         return Cost(node.total(), any(found.branches() for found in walk.nodes.values()), plain)
 
     @cached_property
@@ -121,12 +134,22 @@ class Survey:
         return self._most(_words)
 
     def _most(self, measure: Callable[[dict[str, Any]], int]) -> int:
-        return _Walk(self._root, self.references, measure).visit().total()
+        return self._walk(measure).visit(self._root).total()
+
+    def _walk(self, measure: Callable[[dict[str, Any]], int]) -> _Walk:
+        return _Walk(self._edges_of, measure)
+
+    def _edges_of(self, schema: dict[str, Any]) -> _Edges:
+        edges = self._edges.get(id(schema))
+        if edges is None:
+            edges = list(_written_edges(schema))
+            if refers(schema):
+                edges += [(_HERE, part) for part in self.references.targets(schema) if isinstance(part, dict)]
+            self._edges[id(schema)] = edges
+        return edges
 
     def charge(self, schema: dict[str, Any]) -> Charge:
         """What a subschema takes at its place, with what is written inside it and what it refers to."""
-        if self._charges is None:
-            self._charges = {}
         known = self._charges.get(id(schema))
         if known is None:
             known = self._charges[id(schema)] = self._charged(schema)
@@ -134,29 +157,38 @@ class Survey:
 
     def _charged(self, schema: dict[str, Any]) -> Charge:
         # What a reference leads to counts with it, but not the references there: each of them is charged by itself.
-        whole = _written(schema)
+        whole = self._written_charge(schema)
+        if not refers(schema):
+            return whole
         for target in self.references.targets(schema):
             if isinstance(target, dict):
-                whole += _written(target)
-        return whole + self._everything if self.references.lost(schema) else whole
+                whole += self._written_charge(target)
+        certain = self.references.plain and not self.references.lost(schema)
+        return whole if certain else whole + self._everything
+
+    def _written_charge(self, schema: dict[str, Any]) -> Charge:
+        """What a subschema takes with those written inside it for the same place."""
+        known = self._written.get(id(schema))
+        if known is None:
+            known, pending = Charge(), [schema]
+            while pending:
+                node = pending.pop()
+                known += own_charge(node)
+                pending.extend(part for key, part in _written_edges(node) if key is _HERE)
+            self._written[id(schema)] = known
+        return known
 
     @cached_property
     def _everything(self) -> Charge:
         """What stands for the target of a reference that is not certain."""
         whole = Charge()
-        for node in _Walk(self._root, self.references, lambda _: 1).reached():
-            whole += own_charge(node)
+        values: list[JsonValue] = [self._root]
+        while values:
+            node = values.pop()
+            if isinstance(node, dict):
+                whole += own_charge(node)
+            values.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
         return whole
-
-
-def _written(schema: dict[str, Any]) -> Charge:
-    """What a subschema takes with those written inside it for the same place."""
-    whole, pending = Charge(), [schema]
-    while pending:
-        node = pending.pop()
-        whole += own_charge(node)
-        pending.extend(part for part in _written_parts(node) if isinstance(part, dict))
-    return whole
 
 
 # --- what one subschema says by itself --------------------------------------------------------------------------------
@@ -164,9 +196,11 @@ def _written(schema: dict[str, Any]) -> Charge:
 
 def own_charge(schema: dict[str, Any]) -> Charge:
     """What a subschema takes at its place without the subschemas inside it."""
+    if _WEIGHED.isdisjoint(schema):
+        return _LIGHT
     work = 1 + _compared(schema) + _length(schema.get("required"))
-    work += sum(_length(names) for names in _dict(schema.get("dependentRequired")).values())
-    work += sum(_length(names) for names in _dict(schema.get("dependencies")).values())
+    for keyword in ("dependentRequired", "dependencies"):
+        work += sum(_length(names) for names in _dict(schema.get(keyword)).values())
     patterns = _dict(schema.get("patternProperties"))
     character, backtracks = 0, False
     for pattern in (schema.get("pattern"), *patterns):
@@ -174,6 +208,12 @@ def own_charge(schema: dict[str, Any]) -> Charge:
             character += cost.size
             backtracks = backtracks or cost.backtracks
     return Charge(work, len(patterns), character, backtracks)
+
+
+_LIGHT: Final = Charge(1)
+_WEIGHED: Final = frozenset(
+    {"enum", "const", "required", "dependentRequired", "dependencies", "pattern", "patternProperties"}
+)
 
 
 def _compared(schema: dict[str, Any]) -> int:
@@ -211,8 +251,9 @@ def size_of(value: JsonValue) -> int:
 class _Node:
     """What is known of one subschema."""
 
+    schema: dict[str, Any]
     own: int
-    edges: list[tuple[str, dict[str, Any]]]
+    edges: _Edges
     done: bool = False
     steps: dict[str, int] = field(default_factory=dict)
     """By key below this place, and for the place itself: what applies."""
@@ -234,16 +275,14 @@ class _Node:
 class _Walk:
     """Depth first over subschemas and references, without recursion: chains of references may be long."""
 
-    def __init__(self, root: dict[str, Any], references: References, measure: Callable[[dict[str, Any]], int]) -> None:
-        self._root = root
-        self._references = references
+    def __init__(self, edges_of: Callable[[dict[str, Any]], _Edges], measure: Callable[[dict[str, Any]], int]) -> None:
+        self._edges_of = edges_of
         self._measure = measure
         self.nodes: dict[int, _Node] = {}
-        self.lost = False
-        """Some reference leads where this walk cannot follow."""
 
-    def visit(self) -> _Node:
-        path = [(self._root, iter(self._enter(self._root).edges))]
+    def visit(self, root: dict[str, Any]) -> _Node:
+        """What is known of a subschema and of all that it leads to."""
+        path = [(root, iter(self._enter(root).edges))]
         while path:
             schema, rest = path[-1]
             following = next((target for _, target in rest if id(target) not in self.nodes), None)
@@ -252,23 +291,15 @@ class _Walk:
                 continue
             self._leave(self.nodes[id(schema)])
             path.pop()
-        return self.nodes[id(self._root)]
+        return self.nodes[id(root)]
 
-    def reached(self) -> Iterator[dict[str, Any]]:
-        """Every subschema."""
-        pending, seen = [self._root], {id(self._root)}
-        while pending:
-            yield (schema := pending.pop())
-            for _, part in _edges(schema, self._references):
-                if isinstance(part, dict) and id(part) not in seen:
-                    seen.add(id(part))
-                    pending.append(part)
+    def schemas(self) -> Iterator[dict[str, Any]]:
+        """All that was visited."""
+        return (node.schema for node in self.nodes.values())
 
     def _enter(self, schema: dict[str, Any]) -> _Node:
-        edges = [(key, part) for key, part in _edges(schema, self._references) if isinstance(part, dict)]
-        node = _Node(self._measure(schema), edges)
+        node = _Node(schema, self._measure(schema), self._edges_of(schema))
         self.nodes[id(schema)] = node
-        self.lost = self.lost or self._references.lost(schema)
         return node
 
     def _leave(self, node: _Node) -> None:
@@ -289,24 +320,18 @@ class _Walk:
         node.done = True
 
 
-def _written_parts(schema: dict[str, Any]) -> Iterator[JsonValue]:
-    for keyword in _IN_PLACE_LISTS:
-        yield from _list(schema.get(keyword))
-    for keyword in _IN_PLACE_MAPS:
-        yield from _dict(schema.get(keyword)).values()
-    yield from (schema.get(keyword) for keyword in _IN_PLACE)
-
-
-def _edges(schema: dict[str, Any], references: References) -> Iterator[tuple[str, JsonValue]]:
-    yield from ((_HERE, part) for part in _written_parts(schema))
-    yield from ((_HERE, part) for part in references.targets(schema))
-    yield from ((f".{name}", part) for name, part in _dict(schema.get("properties")).items())
-    yield from ((_ANY_MEMBER, part) for part in _dict(schema.get("patternProperties")).values())
-    yield from ((_ANY_MEMBER, schema.get(keyword)) for keyword in _MEMBERS)
-    yield from ((_ANY_ITEM, schema.get(keyword)) for keyword in _ITEMS)
-    # positions count as if they were one: a bound from above is enough
-    yield from ((_ANY_ITEM, part) for part in _list(schema.get("prefixItems")))
-    yield from ((_ANY_ITEM, part) for part in _list(schema.get("items")))
+def _written_edges(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The subschemas written in a subschema, each with the key of the place that it is about."""
+    for keyword, value in schema.items():
+        if isinstance(value, dict):
+            if keyword == "properties":
+                yield from ((f".{name}", part) for name, part in value.items() if isinstance(part, dict))
+            elif (key := _MAPS.get(keyword)) is not None:
+                yield from ((key, part) for part in value.values() if isinstance(part, dict))
+            elif (key := _ONE.get(keyword)) is not None:
+                yield key, value
+        elif isinstance(value, list) and (key := _LISTS.get(keyword)) is not None:
+            yield from ((key, part) for part in value if isinstance(part, dict))
 
 
 def _length(value: JsonValue) -> int:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from codemodekit._json import JsonValue
 from codemodekit.catalog.patterns import LONGEST_FOR_BACKTRACKING, SMALL
 from codemodekit.catalog.schema_cost import Charge, Survey
-from codemodekit.catalog.schema_references import REFERENCES, pointer_steps
+from codemodekit.catalog.schema_references import REFERENCES, pointer_steps, refers
 
 __all__ = [
     "BYTES_A_COMPARISON",
@@ -50,6 +50,7 @@ _A_SEARCH: Final = 5_000
 """What a pattern that backtracks may cost however short the text."""
 
 _WORTH_A_GUARD: Final = 16
+_MOST_WALKS: Final = 100_000
 
 
 class Unguardable(Exception):
@@ -175,6 +176,8 @@ class _Guarding:
         self._root = root
         self._survey = survey
         self._starts = [root] if survey.references.plain else list(_resources(root))
+        self._moved_references: dict[str, str] = {}
+        self._walks = 0
 
     def root(self) -> dict[str, Any]:
         return {key: self._inside(key, value) for key, value in self._root.items()}
@@ -197,7 +200,7 @@ class _Guarding:
 
     def _guard(self, node: dict[str, Any], of_a_part: bool) -> JsonValue:
         """What a guard in front of the subschema asks for; None where there is none."""
-        steps = int(any(isinstance(node.get(keyword), str) for keyword in REFERENCES))
+        steps = int(refers(node))
         if not steps and not of_a_part:
             return None
         charge = self._survey.charge(node)
@@ -209,10 +212,19 @@ class _Guarding:
     # --- references: a guard moves what it stands before ----------------------------------------------------------
 
     def _reference(self, reference: str) -> str:
+        known = self._moved_references.get(reference)
+        if known is None:
+            known = self._moved_references[reference] = self._moved_reference(reference)
+        return known
+
+    def _moved_reference(self, reference: str) -> str:
         base, _, fragment = reference.partition("#")
         steps = pointer_steps(f"#{fragment}")
         if not steps:
             return reference
+        self._walks += len(self._starts)
+        if self._walks > _MOST_WALKS:
+            raise Unguardable("too many parts of it have names of their own")
         ways = [self._moved(start, steps) for start in self._starts]
         if all(way == steps for way in ways):
             return reference

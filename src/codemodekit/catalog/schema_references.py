@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from codemodekit._json import JsonValue
 
-__all__ = ["REFERENCES", "References", "pointer_steps", "pointer_target", "step_into"]
+__all__ = ["REFERENCES", "References", "pointer_steps", "pointer_target", "refers"]
 
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _BY_THE_WAY: Final = ("$dynamicRef", "$recursiveRef")
@@ -80,6 +80,11 @@ class References:
         return pointer_target(root, f"#{fragment}")
 
 
+def refers(schema: dict[str, Any]) -> bool:
+    """Whether a subschema is or holds a reference at its place."""
+    return any(isinstance(schema.get(keyword), str) for keyword in REFERENCES)
+
+
 def pointer_steps(reference: str) -> list[str] | None:
     """The names that a pointer from the root goes by; None for a reference of another kind."""
     if reference in ("#", ""):
@@ -89,7 +94,7 @@ def pointer_steps(reference: str) -> list[str] | None:
     return [step.replace("~1", "/").replace("~0", "~") for step in unquote(reference[2:]).split("/")]
 
 
-def step_into(node: JsonValue, name: str) -> JsonValue:
+def _step_into(node: JsonValue, name: str) -> JsonValue:
     """The part of a value that one step of a pointer leads to; None if there is none."""
     if isinstance(node, dict):
         return node.get(name)
@@ -104,5 +109,5 @@ def pointer_target(schema: JsonValue, reference: str) -> JsonValue:
     if steps is None:
         return None
     for name in steps:
-        schema = step_into(schema, name)
+        schema = _step_into(schema, name)
     return schema

@@ -31,6 +31,7 @@ _MAX_SCHEMA_BYTES: Final = 4 << 20
 _LARGE: Final = 64 * 1024
 _MAX_PATTERNS: Final = 16 << 20
 """Bytes of the programs of all patterns of one schema."""
+_UNTAKEN: Final = PatternCost(4 << 20, backtracks=False)
 _MAX_PATTERNS_AT_ONCE: Final = 256 * 1024
 """Those of a schema that stays compiled: few words make a large program, and a source may list ten thousand tools."""
 
@@ -88,6 +89,7 @@ class _Large:
                 self._kept.move_to_end(digest)
                 return kept
         compiled = CompiledSchema(schema, size=_MAX_SCHEMA_BYTES, refers=True, patterns=_patterns(schema))
+        compiled.prepare()
         with self._lock:
             self._kept[digest] = compiled
             while len(self._kept) > self._most:
@@ -137,8 +139,9 @@ def _patterns(schema: bool | dict[str, Any]) -> PatternCost:
     """What all patterns of a schema take together."""
     whole = PatternCost(0, backtracks=False)
     for pattern in dict.fromkeys(patterns_of(schema)):
-        if (cost := pattern_cost(pattern)) is not None:
-            whole = PatternCost(whole.size + cost.size, whole.backtracks or cost.backtracks)
+        # one that no engine takes may stand in data; the schema is refused when it is compiled if it does not
+        cost = pattern_cost(pattern) or _UNTAKEN
+        whole = PatternCost(whole.size + cost.size, whole.backtracks or cost.backtracks)
         if whole.size > _MAX_PATTERNS:
             raise SchemaUnsupported("the patterns of the schema together are too large to be enforced")
     return whole
