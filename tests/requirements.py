@@ -49,6 +49,8 @@ REQUIREMENTS: dict[str, str] = {
     "error.host-codes": "Codes come from the host: a program cannot forge one.",
     "error.input-details": "An invalid input names every wrong field with what was expected and given, at most eight.",
     "error.near-names": "An unknown source, tool or field names near ones.",
+    "error.advice": "A name that programs elsewhere have and programs here do not comes with what to use instead.",
+    "error.behind": "The errors of an AggregateError and the chain of causes are told, bounded.",
     "error.upstream-text": "An upstream's own text and code are kept, bounded.",
     "error.secrets": "Secrets, authorization material and host paths reach no program, model, log or error.",
     "error.correlation": "A fuller record on the host's side shares the correlation id.",
