@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from codemodekit._json import ABSENT, encode, loads
 from codemodekit.contracts import (
@@ -25,7 +25,19 @@ from codemodekit.diagnostics import Location
 from codemodekit.limits import ExecutionLimits
 from codemodekit.testing.expecting import expect, in_time
 
-__all__ = ["Played", "Responder", "as_program", "error_of", "guest_of", "play", "value_of"]
+__all__ = [
+    "NAMES",
+    "Played",
+    "Responder",
+    "answered",
+    "as_program",
+    "error_of",
+    "guest_of",
+    "names_of",
+    "play",
+    "refused",
+    "value_of",
+]
 
 Responder: TypeAlias = Callable[[GuestCall], Answer]
 
@@ -47,9 +59,28 @@ def as_program(body: str) -> Program:
     )
 
 
+NAMES: Final[dict[str | None, Sequence[str]]] = {
+    None: ["app", "wei rd", "then", "contacts"],
+    "app": ["echo", "a.b", "toJSON"],
+    "wei rd": ["größe/1"],
+}
+
+
+def names_of(source: str | None) -> Sequence[str]:
+    """The names of a few sources, and of their tools."""
+    return NAMES[source]
+
+
 def answered(call: GuestCall) -> Answer:
     """The input comes back as `structuredContent`."""
     return Answer(call.id, True, encode(ToolResult(structured_content=call.input).to_wire()))
+
+
+def refused(call: GuestCall) -> Answer:
+    """The call has failed."""
+    fields = {"message": "no", "code": "TOOL_EXECUTION_FAILED", "phase": "tool", "source": call.source,
+              "tool": call.tool, "details": {"a": 1}}  # fmt: skip
+    return Answer(call.id, False, encode(fields))
 
 
 @asynccontextmanager
