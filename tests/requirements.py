@@ -66,6 +66,7 @@ REQUIREMENTS: dict[str, str] = {
     "limit.results": "A tool's result over its limit fails and is never cut.",
     "limit.bridge": "All traffic of a run is bounded.",
     "limit.final": "A final value over its limit fails and is never cut.",
+    "log.shows": "The console shows a value as far as it can be read, bounded, and a hostile one harms nothing.",
     "limit.logs": "Logs keep head and tail within their bounds and say how many entries were dropped.",
     "limit.progress": "Progress is bounded in size, count and rate; the terminal event is never dropped.",
     "limit.host-only": "The model cannot raise a limit.",

@@ -10,6 +10,7 @@ import enum
 import hashlib
 import json
 import json.encoder
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -24,8 +25,10 @@ __all__ = [
     "dumps",
     "encode",
     "encode_ascii",
+    "is_deeper",
     "loads",
     "plain",
+    "rounded_integer",
     "scan",
 ]
 
@@ -130,3 +133,46 @@ def digest(value: JsonValue) -> str:
 def plain(value: Any) -> JsonValue:
     """A copy made of dict, list and scalars only, as JSON would carry it. Raises as dumps."""
     return loads(dumps(value))
+
+
+_MANY_DIGITS: Final = re.compile(rb"[0-9]{16}")
+
+
+def rounded_integer(value: JsonValue, encoded: bytes) -> tuple[str, int] | None:
+    """The first integer of a value that a double, which JavaScript's numbers are, cannot hold: its JSON pointer and
+    itself. `encoded` is the value as JSON: where it has no long number, nothing has to be looked through."""
+    return _rounded(value, "") if _MANY_DIGITS.search(encoded) else None
+
+
+def _rounded(value: JsonValue, pointer: str) -> tuple[str, int] | None:
+    if isinstance(value, int):
+        return None if _fits_a_double(value) else (pointer, value)
+    if isinstance(value, Mapping):
+        parts: Any = ((str(key).replace("~", "~0").replace("/", "~1"), item) for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        parts = enumerate(value)
+    else:
+        return None
+    return next((found for key, item in parts if (found := _rounded(item, f"{pointer}/{key}"))), None)
+
+
+def _fits_a_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def is_deeper(value: JsonValue, most: int) -> bool:
+    """Whether lists and objects stand in one another deeper than so many levels."""
+    level = [value] if isinstance(value, list | tuple | dict) else []
+    for _ in range(most):
+        if not level:
+            return False
+        level = [
+            item
+            for holder in level
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, list | tuple | dict)
+        ]
+    return bool(level)

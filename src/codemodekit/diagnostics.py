@@ -182,6 +182,8 @@ def code_frame(source: str, location: Location) -> str:
     """At most five lines of `source` around `location`, numbered, with a caret; long lines are cut around the place."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     row = min(max(location.line, 1), len(lines))
+    if not lines[-1] and row < len(lines):  # behind the last line end
+        lines.pop()
     first, last = max(1, row - 2), min(len(lines), row + 1)
     gutter = len(str(last))
     offset = _code_points(lines[row - 1], location.column - 1)

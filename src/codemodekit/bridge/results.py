@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codemodekit._json import ABSENT, MAX_DEPTH, encode
+from codemodekit._json import ABSENT, MAX_DEPTH, encode, is_deeper, rounded_integer
 from codemodekit.bridge.failures import CallRefused, listed, refused
 from codemodekit.bridge.receipts import CallStatus
 from codemodekit.catalog.snapshot import CatalogTool
@@ -12,7 +12,7 @@ from codemodekit.cleaning import clean
 from codemodekit.contracts import ToolResult
 from codemodekit.diagnostics import DiagnosticCode
 
-__all__ = ["bound_result", "output_note"]
+__all__ = ["bound_result", "output_note", "rounding_note"]
 
 
 def output_note(tool: CatalogTool, result: ToolResult) -> str | None:
@@ -47,13 +47,30 @@ def bound_result(tool: CatalogTool, result: ToolResult, most: int) -> bytes:
         answer = encode(result.to_wire())
     except (TypeError, ValueError, RecursionError) as error:
         raise _unusable(tool, f"it is not JSON ({error})") from error
-    if len(answer) > 2 * MAX_DEPTH and _is_deeper(result.structured_content, MAX_DEPTH):
+    if len(answer) > 2 * MAX_DEPTH and is_deeper(result.structured_content, MAX_DEPTH):
         raise _unusable(tool, f"it is nested deeper than {MAX_DEPTH} levels")
     if len(answer) > most:
         message = f"the result of {_name(tool)} is {len(answer)} bytes and may be {most}; ask the tool for less"
         code = DiagnosticCode.TOOL_OUTPUT_LIMIT_EXCEEDED
         raise refused(code, message, tool.source, tool.definition.name, status=CallStatus.FAILED)
     return answer
+
+
+def rounding_note(tool: CatalogTool, result: ToolResult, answer: bytes) -> str | None:
+    """What to note about a result with an integer that JavaScript would round, where the source lets it pass.
+
+    Raises:
+        CallRefused: there is one, and the source does not let it pass.
+    """
+    found = rounded_integer(result.to_wire(), answer)
+    if found is None:
+        return None
+    place, number = found
+    shown = f"{number}" if abs(number) < 10**40 else "one of more than 40 digits"
+    what = f"the integer at {place} ({shown}) is larger than JavaScript's numbers hold exactly; have it given as a text"
+    if tool.definition.output_mismatch == "error":
+        raise _unusable(tool, what, {"path": place})
+    return f"the result of {_name(tool)} is not exact: {what}"
 
 
 def _unusable(tool: CatalogTool, what: str, details: Any = None) -> CallRefused:
@@ -64,17 +81,3 @@ def _unusable(tool: CatalogTool, what: str, details: Any = None) -> CallRefused:
 
 def _name(tool: CatalogTool) -> str:
     return f"{tool.source}.{tool.definition.name}"
-
-
-def _is_deeper(value: Any, most: int) -> bool:
-    level = [value] if isinstance(value, list | dict) else []
-    for _ in range(most):
-        if not level:
-            return False
-        level = [
-            item
-            for holder in level
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-            if isinstance(item, list | dict)
-        ]
-    return bool(level)

@@ -18,7 +18,7 @@ from codemodekit.bridge.admission import check_input, find_tool, no_source, unav
 from codemodekit.bridge.decisions import ALLOWED, Decisions, Verdict, denied
 from codemodekit.bridge.failures import CallRefused, error_wire, refused, translate
 from codemodekit.bridge.receipts import CallReceipt, CallStatus
-from codemodekit.bridge.results import bound_result, output_note
+from codemodekit.bridge.results import bound_result, output_note, rounding_note
 from codemodekit.bridge.rows import CallRow, call_name
 from codemodekit.bridge.turns import Deadlines, Turns
 from codemodekit.catalog.manager import CatalogManager
@@ -396,10 +396,10 @@ class BridgeRun:
 
     def _bound(self, row: CallRow, tool: CatalogTool, sent: ToolCall, result: ToolResult) -> bytes:
         try:
-            note = output_note(tool, result)
-            if note is not None:
-                self.notes.append(note)
+            mismatch = output_note(tool, result)
             answer = bound_result(tool, result, self._limits.tool_result_bytes)
+            rounding = rounding_note(tool, result, answer)
+            self.notes += [note for note in (mismatch, rounding) if note is not None]
         except CallRefused:
             self._show_to_host(sent, result, self._limits.tool_result_bytes)
             raise

@@ -16,7 +16,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
 
-from codemodekit._json import JsonObject, JsonValue, dumps
+from codemodekit._json import MAX_DEPTH, JsonObject, JsonValue, encode, is_deeper, rounded_integer
 from codemodekit.bridge.bridge import ToolBridge
 from codemodekit.bridge.decisions import Approver
 from codemodekit.catalog.health import CatalogNote, SourceHealth
@@ -411,9 +411,16 @@ def _check_context(context: JsonValue) -> None:
     if context is None:
         return
     try:
-        dumps(context)
+        encoded = encode(context)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"the context of a run must be a JSON value: {error}") from error
+    if is_deeper(context, MAX_DEPTH):
+        raise ConfigurationError(f"the context of a run is nested deeper than {MAX_DEPTH} levels")
+    if (rounded := rounded_integer(context, encoded)) is not None:
+        raise ConfigurationError(
+            f"the integer at {rounded[0]!r} of the context is larger than JavaScript's numbers hold exactly; "
+            "give it as a text"
+        )
 
 
 def _failure(execution_id: str, diagnostic: Diagnostic) -> RunResult:

@@ -31,6 +31,8 @@
   }
   const TypeErrorOf = TypeError;
   const toText = String;
+  const bigIntOf = BigInt;
+  const EXACT = Number.MAX_SAFE_INTEGER;
   const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
   const plain = (value) => ({ __proto__: null, value, writable: true, enumerable: true, configurable: true });
   const captured = (Type, ...names) => {
@@ -127,7 +129,7 @@
   };
   // For reading (`lenient`: what is printed, or thrown) a value is shown as far as it can be.
   const refuse = (what) => {
-    if (lenient) return grow(what === 'NaN' || what === 'Infinity' ? what : '[' + what + ']');
+    if (lenient) return grow('[' + what + ']');
     throw new Refusal('value', what + ' has no JSON form; ' + CURE[what], trail);
   };
   // One writing at a time; a `toJSON` that itself makes calls or prints starts another, so the state is kept aside.
@@ -243,8 +245,9 @@
       case 'string':
         return grow(stringify(lenient ? cut(value, most) : value));
       case 'number':
-        if (value !== value) return refuse('NaN');
-        if (value === 1 / 0 || value === -1 / 0) return refuse('Infinity');
+        if (value - value !== 0) return lenient ? grow('' + value) : refuse(value !== value ? 'NaN' : 'Infinity');
+        // The digits of a large integer would be the shortest that tell it from its neighbours: the host reads integers exactly.
+        if (value > EXACT || value < -EXACT) return grow(value < 1e21 && value > -1e21 ? toText(bigIntOf(value)) : '' + value);
         return grow('' + value);
       case 'boolean':
         return grow(value ? 'true' : 'false');
@@ -376,6 +379,23 @@
     return { __proto__: null, kind, name: field(error, 'name', 128, 'Error'), stack, derived: isDerived(error),
       message: field(error, 'message', 8192, 'its message cannot be read'), behind: behind(error) };
   };
+  // Written by hand: JSON.stringify would ask objects and lists for what a program can have put on their prototypes.
+  const textsOf = (list) => {
+    let text = '';
+    for (let i = 0; i < list.length; i++) text += (i === 0 ? '' : ',') + stringify(list[i]);
+    return '[' + text + ']';
+  };
+  const told = (error, parsing = false) => {
+    const about = describe(error);
+    if (parsing && about.kind === 'exception' && about.name === 'SyntaxError') about.kind = 'syntax';
+    const names = keys(about);
+    let text = '{';
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      text += (i === 0 ? '' : ',') + stringify(name) + ':' + (name === 'behind' ? textsOf(about[name]) : stringify(about[name]));
+    }
+    return text + '}';
+  };
   const unhandled = new Map();
   const MOST_UNHANDLED = 1000;
   // Beyond so many only their number is kept.
@@ -468,7 +488,8 @@
     const made = (madeTools[source] ??= { __proto__: null });
     if (made[path] !== undefined) return made[path];
     const target = () => {};
-    for (const name of ['length', 'name']) deleteProperty(target, name);
+    deleteProperty(target, 'length');
+    deleteProperty(target, 'name');
     defineProperty(target, 'source', { value: source, enumerable: false, configurable: true });
     defineProperty(target, 'path', { value: path, enumerable: false, configurable: true });
     return (made[path] = new ProxyOf(target, toolHandler));
@@ -539,7 +560,7 @@
     ending ??= text;
     native.finish();
   };
-  const threw = (error) => end({ __proto__: null, sign: 'T', text: stringify(describe(error)) });
+  const threw = (error) => end({ __proto__: null, sign: 'T', text: told(error) });
   const returned = (value) => {
     try {
       end({ __proto__: null, sign: 'R', text: toJson(value, valueBytes) });
@@ -551,7 +572,7 @@
     let list = '';
     let left = 8;
     apply(mapForEach, unhandled, [(reason) => {
-      if (left-- > 0) list += (list === '' ? '' : ',') + stringify(describe(reason));
+      if (left-- > 0) list += (list === '' ? '' : ',') + told(reason);
     }]);
     return '[' + unhandledCount + (list === '' ? '' : ',' + list) + ']';
   };
@@ -562,9 +583,7 @@
       inputBytes = mostInput;
       visible('context', parse(given));
       if (program === undefined) {
-        const error = describe(trouble);
-        if (error.kind === 'exception' && error.name === 'SyntaxError') error.kind = 'syntax';
-        return end({ __proto__: null, sign: 'T', text: stringify(error) });
+        return end({ __proto__: null, sign: 'T', text: told(trouble, true) });
       }
       const running = program();
       // Not asked of the program's own idea of a promise, which its first lines may have changed.
