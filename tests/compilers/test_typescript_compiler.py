@@ -29,6 +29,13 @@ HOSTILE = {
     "fences": "```\n" * 20_000,
     "punctuation": "}{)(][<>=!&|?:;,." * 5_000,
     "line separators": "\u2028" * 1_000,
+    "signs and a comment": ">//" * 40_000,
+    "open comments": "a>/*" * 30_000,
+    "wrong brackets": ")[1n" * 30_000,
+    "converted powers": "x = a" + " ** b as T" * 12_000,
+    "converted sums": "x = a" + " + b as T ** c" * 8_000,
+    "calls of comparisons": "a<b,c>(" * 399 + ")" * 399 + ";f<a,b>(c)" * 9_000,
+    "imports": "import('x')." * 10_000,
     "backslashes": "\\" * 50_000,
 }
 

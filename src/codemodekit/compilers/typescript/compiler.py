@@ -98,7 +98,8 @@ class _Translation:
         """Ends of the functions we are in, and whether they are async; the program itself is not among them."""
         self._erased_to = 0
         eraser = Eraser(units, parsed, self.edits)
-        self.guard = guard = safety.Guard(units, self.edits)
+        self.edits.blanks += parsed.erased
+        self.guard = guard = safety.Guard(units, self.edits, parsed.imports)
         self._handlers = {
             "type": eraser.blank,
             "modifier": eraser.blank,
@@ -109,7 +110,6 @@ class _Translation:
             "arrow_parameters": eraser.arrow_parameters,
             "conversion": eraser.conversion,
             "non_null": eraser.non_null,
-            "greater": eraser.greater,
             "assertion": eraser.assertion,
             "field_name": eraser.field_name,
             "import": guard.import_,

@@ -22,14 +22,25 @@ __all__ = ["Eraser"]
 
 _LINE_END: Final = re.compile(f"[{LINE_ENDS}]")
 _GAP: Final = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
-_MOST_TAGGED_TEMPLATES: Final = 60
-_TOO_MANY_TAGGED: Final = (
-    "too many templates stand behind a `>`; put the tags' results into variables in a loop instead"
-)
 _CALL_LIKE: Final = ("(", "[", "`")
 """A line that begins so goes on with the expression above it."""
 _NEEDS_PARENTHESES: Final = re.compile(r"(?:\{|(?:async\s+)?function\b|class\b|let\b)")
 _ACCESSOR_WORDS: Final = frozenset({"get", "set", "static", "async", "accessor"})
+_STRENGTHS: Final = (
+    ("instanceof", "in", "<", ">", "<=", ">="),
+    ("<<", ">>", ">>>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+    ("**",),
+)
+"""Operators that hold as tightly as a conversion, and tighter ones, loosest first."""
+_STRENGTH: Final = {sign: strength for strength, signs in enumerate(_STRENGTHS) for sign in signs}
+_TIGHT: Final = re.compile(r"[-+*/%]|<<|>>")
+_CONVERTING: Final = 0
+_POWER: Final = len(_STRENGTHS) - 1
+_MOST_CLIMBED: Final = 2_000
+_CONVERSIONS: Final = frozenset({"as_expression", "satisfies_expression"})
+_UNARY: Final = frozenset({"unary_expression", "await_expression", "type_assertion"})
 _NEVER_BEFORE_LINE_END: Final = frozenset({"return_statement", "throw_statement", "yield_expression"})
 
 
@@ -40,7 +51,7 @@ class Eraser:
         self.units = units
         self.parsed = parsed
         self.edits = edits
-        self._tagged = 0
+        self._climbed = 0
 
     def blank(self, start: int, end: int, _node: Node) -> None:
         self.edits.blank(start, end)
@@ -58,33 +69,6 @@ class Eraser:
         self.edits.blank(start, end)
         if node.parent is not None and node.parent.start_byte == node.start_byte:
             self.edits.put(start, ";")
-
-    def greater(self, start: int, end: int, node: Node) -> None:
-        """The grammar reads ``tag<T>`text` `` as two comparisons; TypeScript never does.
-
-        Only the sign is sought by the query: one for the comparison around it takes quadratic time in a long chain.
-
-        Raises:
-            CompileProblem: so many that looking at each would take too long.
-        """
-        if not self.units.startswith("`", self._skip(end)):
-            return
-        self._tagged += 1
-        if self._tagged > _MOST_TAGGED_TEMPLATES:
-            raise unsupported(_TOO_MANY_TAGGED, start, end, "tagged-template")
-        if node.parent is not None:
-            self._tagged_template(node.parent, end)
-
-    def _tagged_template(self, comparison: Node, end: int) -> None:
-        if comparison.type != "binary_expression":
-            return
-        compared = comparison.child_by_field_name("left")
-        while compared is not None and compared.type == "binary_expression":
-            operator = compared.child_by_field_name("operator")
-            if operator is not None and operator.type == "<":
-                self.edits.blank(self.parsed.span(operator)[0], end)
-                return
-            compared = compared.child_by_field_name("right")
 
     def this_parameter(self, start: int, end: int, _node: Node) -> None:
         after = self._skip(end)
@@ -120,7 +104,10 @@ class Eraser:
             self.edits.blank(opening, opening + 1)
 
     def conversion(self, _start: int, end: int, node: Node) -> None:
-        """`x as T` or `x satisfies T`; a type ends at its line end, what JavaScript would then call stays apart."""
+        """`x as T` or `x satisfies T`; a type ends at its line end, what JavaScript would then call stays apart.
+
+        What is converted is a whole: `a + b as T * c` is `(a + b) * c`.
+        """
         expression = node.child(0)
         kept = self.parsed.span(expression)[1]
         end = self._end_of_line_type(node, end)
@@ -128,6 +115,32 @@ class Eraser:
         after = self._skip(end)
         if self.units.startswith(_CALL_LIKE, after) and _LINE_END.search(self.units, end, after):
             self.edits.put(self._skip(kept), ";")
+        elif _TIGHT.match(self.units, after) and (operand := self._operand_to_hold(node)) is not None:
+            self.edits.insert(operand, "(")
+            self.edits.put(kept, ")")
+
+    def _operand_to_hold(self, node: Node) -> int | None:
+        """Where the operand of a conversion begins, if without its type the operator behind would part it."""
+        following = _strength(node.parent) if node.parent is not None and node.parent.child(0) == node else None
+        if following is None or following <= _CONVERTING:
+            return None
+        held, first = node, node
+        while (parent := held.parent) is not None and (strength := _strength(parent)) is not None:
+            self._climb(node)
+            if parent.child(0) != held:
+                if strength < _CONVERTING:
+                    break
+                first = parent
+            held = parent
+        inner = node
+        while inner.type in _CONVERSIONS:
+            inner = inner.child(0)
+        within = _strength(inner)
+        is_power = following == _POWER
+        parted = within is not None and (within < following or is_power)
+        if parted or first != node or (is_power and inner.type in _UNARY):
+            return self.parsed.span(first)[0]
+        return None
 
     def _end_of_line_type(self, node: Node, end: int) -> int:
         """The grammar reads `x as T` and `[0]` on the next line as `T[0]`; TypeScript ends the type at the line end."""
@@ -138,6 +151,16 @@ class Eraser:
                 return element
             target = target.child(0)
         return end
+
+    def _climb(self, node: Node) -> None:
+        """Every step up takes longer the deeper it begins: so many are enough for any honest program."""
+        self._climbed += 1
+        if self._climbed > _MOST_CLIMBED:
+            raise unsupported(
+                "too many operators stand behind conversions; put what is converted into variables",
+                *self.parsed.span(node),
+                "conversion",
+            )
 
     def non_null(self, _start: int, end: int, node: Node) -> None:
         self.edits.blank(self.parsed.span(node.child(0))[1], end)
@@ -157,11 +180,17 @@ class Eraser:
     def _leads_a_restricted_line(self, node: Node) -> bool:
         start = node.start_byte
         parent = node.parent
-        while parent is not None and parent.start_byte == start:
-            parent = parent.parent
+        while parent is not None and (parent.start_byte == start or parent.type == "type_assertion"):
+            start, parent = parent.start_byte, parent.parent
         return parent is not None and parent.type in _NEVER_BEFORE_LINE_END
 
     def _skip(self, at: int) -> int:
         """The next offset that is neither white space nor comment."""
         match = _GAP.match(self.units, at)
         return match.end() if match else at
+
+
+def _strength(node: Node) -> int | None:
+    """How tightly an operator holds its operands, if it is at least as tight as a conversion; None for the others."""
+    operator = node.child_by_field_name("operator") if node.type == "binary_expression" else None
+    return _STRENGTH.get(operator.type) if operator is not None else None

@@ -9,10 +9,11 @@ and is never used to decide that a program is safe.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Bracket", "Lexed", "Token", "Unclosed", "lex"]
+__all__ = ["BEFORE_OPERAND", "Bracket", "Lexed", "Token", "Unclosed", "lex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ _TEMPLATE: Final = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*+", re.DOTALL)
 _REGEX: Final = re.compile(
     r"/(?![*/])(?:[^/\\\[\n\r\u2028\u2029]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r]){0,999}+\]){1,999}+/[\w$]*"
 )  # bounded: a text of slashes must not be read to its end for each of them
-_BEFORE_REGEX: Final = frozenset(
+BEFORE_OPERAND: Final = frozenset(
     [
         "return",
         "typeof",
@@ -88,6 +89,7 @@ _BEFORE_REGEX: Final = frozenset(
         "extends",
     ]
 )
+"""Words behind which a value begins: a slash is a regular expression there, and `<` a type's bracket."""
 _WIDEST_INDENT: Final = 200
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 
@@ -107,6 +109,8 @@ class _Reader:
         self.out = Lexed()
         self.open: list[tuple[str, int]] = []
         """Open brackets; `${` of a template is kept as such, so that its `}` leads back into the template."""
+        self.open_now: Counter[str] = Counter()
+        """How many of each opening bracket are open."""
         self.suspect: int | None = None
         """First `{` whose `}` is indented less than the line that opened it: its own closer is probably missing."""
 
@@ -150,7 +154,7 @@ class _Reader:
             return True
         before = self.out.tokens[-1]
         if before.kind == "word":
-            return before.text in _BEFORE_REGEX
+            return before.text in BEFORE_OPERAND
         return before.kind == "punctuation" and before.text not in (")", "]", "++", "--")
 
     def _template(self, start: int, at: int) -> int:
@@ -168,8 +172,14 @@ class _Reader:
 
     def _push(self, opener: str, at: int) -> None:
         self.open.append((opener, at))
+        self.open_now[opener] += 1
         if self.depth is not None and len(self.open) > self.depth:
             self.out.too_deep = at
+
+    def _pop(self) -> str:
+        opener, _ = self.open.pop()
+        self.open_now[opener] -= 1
+        return opener
 
     def _punctuation(self, at: int, end: int) -> int:
         text = self.units[at:end]
@@ -183,18 +193,17 @@ class _Reader:
     def _close(self, closer: str, at: int, end: int) -> int:
         opener, opener_at = self.open[-1] if self.open else (None, -1)
         if opener == "${" and closer == "}":
-            self.open.pop()
+            self._pop()
             return self._template(opener_at, end)
         if opener == _PAIRS[closer]:
             if closer == "}" and self.suspect is None and self._closes_too_far_left(opener_at, at):
                 self.suspect = opener_at
-            self.open.pop()
+            self._pop()
             return end
         self._misfit(Bracket(at, closer, opener, opener_at))
-        if any(other == _PAIRS[closer] for other, _ in self.open):
-            while self.open[-1][0] != _PAIRS[closer]:
-                self.open.pop()
-            self.open.pop()
+        if self.open_now[_PAIRS[closer]]:
+            while self._pop() != _PAIRS[closer]:
+                pass
         return end
 
     def _closes_too_far_left(self, opener_at: int, closer_at: int) -> bool:

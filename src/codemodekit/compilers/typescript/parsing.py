@@ -1,20 +1,21 @@
 """Program text to syntax tree, in bounded time, whatever the text.
 
-Uses the tree-sitter grammar of TypeScript, and papers over what that grammar cannot read: comments in odd places and
-`using` declarations are masked in what the parser is given, never in the program. Knows nothing of what is done with
-the tree.
+Uses the tree-sitter grammar of TypeScript, and papers over what that grammar cannot read or reads otherwise: comments
+in odd places, `using` declarations and what `ambiguities` finds are masked in what the parser is given, never in the
+program. Knows nothing of what is done with the tree.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
 
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Tree
 
+from codemodekit.compilers.typescript.ambiguities import Grammar, Reading, read
 from codemodekit.compilers.typescript.edits import Edits
 from codemodekit.compilers.typescript.lexing import lex
 from codemodekit.compilers.typescript.problems import CompileProblem
@@ -39,6 +40,10 @@ class ParsedProgram:
     tree: Tree
     shift: int
     """1 where the parser was given UTF-16, two bytes a unit; 0 where it was given ASCII."""
+    erased: tuple[tuple[int, int], ...] = ()
+    """Types of the program that the parser was not given."""
+    imports: tuple[tuple[int, int], ...] = ()
+    """Calls of `import` that the parser was given as names; what is not in a type is to be refused."""
 
     @property
     def root(self) -> Node:
@@ -48,9 +53,13 @@ class ParsedProgram:
         start, end = node.byte_range
         return start >> self.shift, end >> self.shift
 
+    def at(self, at: int) -> Node | None:
+        """The smallest node at a place."""
+        return self.root.descendant_for_byte_range(at << self.shift, (at + 1) << self.shift)
+
     def type_at(self, at: int) -> str | None:
         """The kind of the smallest node at a place."""
-        node = self.root.descendant_for_byte_range(at << self.shift, (at + 1) << self.shift)
+        node = self.at(at)
         return node.type if node is not None else None
 
 
@@ -69,6 +78,10 @@ def _parse_steps(units: str) -> int:
     return min(2_000 + len(units) // 2, 200_000)
 
 
+_MOST_READS: Final = 500
+"""How often the parser may come for text: some tens do for honest ones, also broken ones. It comes again for each of
+many comments that are never closed, and each time reads to the end."""
+
 _MAX_DEPTH: Final = 60_000
 """Deepest tree: at 65,536 levels a query stalls for minutes, and ending it through its progress callback crashes."""
 
@@ -80,36 +93,68 @@ def parse(units: str) -> ParsedProgram | None:
         CompileProblem: nested too deeply, or too laborious to parse.
     """
     _check_depth(units)
-    parsed = parse_loosely(units)
-    if not parsed.root.has_error:
-        _check_chains(units, parsed.root)
-        return parsed
-    masked = _mask_gaps(units)
-    if masked != units:
+    parsed, reading = _parse_reading(units)
+    if parsed.root.has_error:
+        masked = _mask_gaps(reading.units)
+        if masked == reading.units:
+            return None
         parsed = parse_loosely(masked)
-        if not parsed.root.has_error:
-            _check_chains(masked, parsed.root)
-            return parsed
-    return None
+        if parsed.root.has_error:
+            return None
+    _check_chains(units, parsed.root)
+    return replace(parsed, erased=reading.erased, imports=reading.imports)
+
+
+def _parse_reading(units: str) -> tuple[ParsedProgram, Reading]:
+    parsed = parse_loosely(units)
+    is_sound = not parsed.root.has_error
+
+    def is_comparison(at: int) -> bool:
+        if not is_sound:
+            return True
+        sign = parsed.at(at)
+        return sign is not None and sign.parent is not None and sign.parent.type == "binary_expression"
+
+    def is_type_query(at: int) -> bool:
+        word = parsed.at(at)
+        return word is not None and word.parent is not None and word.parent.type == "type_query"
+
+    reading = read(units, Grammar(_is_type_arguments, is_comparison, is_type_query))
+    return (parsed if reading.units == units else parse_loosely(reading.units)), reading
+
+
+def _is_type_arguments(text: str) -> bool:
+    parsed = parse_loosely(f"f{text}()")
+    call = parsed.at(0)
+    while call is not None and call.parent is not None and call.type != "call_expression":
+        call = call.parent
+    if parsed.root.has_error or call is None:
+        return False
+    types = call.child_by_field_name("type_arguments")
+    return types is not None and parsed.span(types) == (1, 1 + len(text))
 
 
 def parse_loosely(units: str) -> ParsedProgram:
     """The tree of any text, with error nodes where it is broken. Raises CompileProblem if too laborious."""
     data, shift = encode(units)
-    left = _parse_steps(units)
+    left, reads = _parse_steps(units), _MOST_READS
 
     def read(offset: int, _point: object) -> bytes:
-        return data[offset : offset + _CHUNK]
+        nonlocal reads
+        reads -= 1
+        return data[offset : offset + _CHUNK] if reads >= 0 else b""
 
     def out_of_steps(_offset: int, _has_error: bool) -> bool:
         nonlocal left
         left -= 1
-        return left < 0
+        return left < 0 or reads < 0
 
     try:
         tree = Parser(LANGUAGE).parse(read, encoding="utf16le" if shift else "utf8", progress_callback=out_of_steps)
     except ValueError:  # how the binding reports a parse that its callback ended
         raise _too_laborious() from None
+    if reads < 0:
+        raise _too_laborious()
     return ParsedProgram(tree, shift)
 
 
@@ -157,7 +202,7 @@ def _check_chains(units: str, root: Node) -> None:
 
 
 _USING: Final = re.compile(
-    r"(?<![\w$.])(await(?=[ \t]+using))?([ \t]*)using"
+    r"(?<![\w$.])(await[ \t]+)?using"
     r"(?=[ \t]+(?!(?:in|of|as|instanceof|satisfies)\b)[\w$]+[ \t]*[:=])"
 )
 
@@ -181,4 +226,4 @@ def _mask_gaps(units: str) -> str:
     units = _NAME_LIKE_IN.sub("_n", units)
     units = _GENERATOR_MEMBER.sub(";", units)
     units = _TYPE_AT_LINE_END.sub(r"\1;", units)
-    return _USING.sub(lambda match: " " * len(match[1] or "") + match[2] + "const", units)
+    return _USING.sub(lambda match: " " * len(match[1] or "") + "const", units)

@@ -9,6 +9,7 @@ async functions) are refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
@@ -27,10 +28,10 @@ _MODULE_ADVICE: Final = "there are no modules here; everything a program may use
 class Guard:
     """Refuses captures, or erases those that hold types alone."""
 
-    def __init__(self, units: str, edits: Edits) -> None:
+    def __init__(self, units: str, edits: Edits, imports: Iterable[tuple[int, int]] = ()) -> None:
         self.units = units
         self.edits = edits
-        self._import_calls: list[tuple[int, int]] = []
+        self._import_calls = list(imports)
 
     def import_(self, start: int, end: int, node: Node) -> None:
         if not is_type_only(node):

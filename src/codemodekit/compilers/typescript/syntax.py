@@ -38,7 +38,6 @@ _QUERY: Final = Query(
     (arrow_function type_parameters: (_)) @arrow_parameters
     [(as_expression) (satisfies_expression)] @conversion
     (non_null_expression) @non_null
-    ">" @greater
     (type_assertion) @assertion
     (public_field_definition name: (property_identifier) @field_name type: (_) !value)
 

@@ -1,0 +1,1 @@
+"""Programs made at random, in TypeScript and as the JavaScript that they mean."""
