@@ -1,10 +1,10 @@
 """What the grammar reads otherwise than TypeScript does, found among a program's tokens and mended before it is parsed.
 
 Type arguments in front of templates and of some calls, which the grammar takes for comparisons; `typeof x` in types, to
-which it adds what is called on the next line; `import("x")` in types, to which it lets nothing be added; index signatures
-that are static. What stands there is blanked or replaced in what the
-parser is given, and said, so that the rest of the package erases it or refuses it. Knows tokens, not trees: what the
-parser makes of them it asks through functions that are handed in.
+which it adds what is called on the next line; `import("x")` in types, to which it lets nothing be added; index
+signatures that are static. What stands there is blanked or replaced in what the parser is given, and said, so that the
+rest of the package erases it or refuses it. Knows tokens, not trees: what the parser makes of them it asks through
+functions that are handed in.
 """
 
 from __future__ import annotations
