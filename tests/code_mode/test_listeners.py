@@ -183,6 +183,14 @@ async def test_what_is_no_function_cannot_listen(place: str) -> None:
             """It is not even built."""
 
 
+@pytest.mark.proves("api.construction-checked")
+async def test_progress_to_what_is_no_function_is_the_callers_mistake() -> None:
+    async with kit(app()) as code_mode:
+        with pytest.raises(ConfigurationError, match="on_progress"):
+            await code_mode.run("return 1", on_progress=7)  # type: ignore[arg-type]
+        assert (await code_mode.run("return 1")).value == 1
+
+
 @pytest.mark.proves("observe.listeners")
 async def test_an_object_with_a_coroutine_for_its_call_is_awaited() -> None:
     class Counter:

@@ -267,6 +267,17 @@ async def test_a_processor_that_fails_changes_nothing(monkeypatch: pytest.Monkey
     assert (result.value, [row.status for row in result.calls]) == (1, ["completed"])
 
 
+@pytest.mark.proves("observe.advisory")
+async def test_a_provider_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Provider(TracerProvider):
+        def get_tracer(self, *_what: Any, **_more: Any) -> trace.Tracer:
+            raise RuntimeError("not today")
+
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", Provider())
+    async with kit(app()) as code_mode:
+        assert (await code_mode.run("return (await tools.app.echo({ a: 1 })).structuredContent.a")).value == 1
+
+
 async def test_nothing_is_recorded_without_an_sdk_and_the_api_is_not_even_loaded() -> None:
     code = """
 import asyncio, sys

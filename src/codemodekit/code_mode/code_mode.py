@@ -195,7 +195,7 @@ class CodeMode:
 
         Raises:
             ClosedError: not started, or closed.
-            ConfigurationError: the context is not a JSON value.
+            ConfigurationError: the context is not a JSON value, or `on_progress` is no function.
         """
         if not self._started or self._closing:
             raise ClosedError(

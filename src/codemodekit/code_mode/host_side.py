@@ -18,7 +18,7 @@ from codemodekit.code_mode.listeners import HostCode, Outbox, Teller
 from codemodekit.code_mode.observing import ObserverWatcher
 from codemodekit.code_mode.progress import ProgressWatcher
 from codemodekit.code_mode.result import TrustedRecord
-from codemodekit.code_mode.spans import SpanWatcher, tracer_in_use
+from codemodekit.code_mode.spans import span_watcher
 from codemodekit.code_mode.watching import Watch, Watcher
 from codemodekit.contracts import ToolCall, ToolResult
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
@@ -116,7 +116,13 @@ class HostSide:
     # --- one run ------------------------------------------------------------------------------------------------
 
     def progress(self, listener: Listener | None) -> Outbox | None:
-        """The way to the listener of one run."""
+        """The way to the listener of one run.
+
+        Raises:
+            ConfigurationError: it is no function.
+        """
+        if listener is not None and not callable(listener):
+            raise ConfigurationError(f"on_progress must be a function, not {listener!r}")
         return None if listener is None else Outbox(listener, self._teller, what="on_progress")
 
     def watch(
@@ -124,14 +130,15 @@ class HostSide:
     ) -> Watch | None:
         """Who watches a run; None when nobody does."""
         watchers: list[Watcher] = []
-        tracer = tracer_in_use()
+        size = len(code.encode("utf-8", "surrogatepass"))
+        spans = span_watcher(execution_id, size)
         observer = self._outboxes.get("observer")
-        if tracer is not None:
-            watchers.append(SpanWatcher(tracer, execution_id, _size(code)))
+        if spans is not None:
+            watchers.append(spans)
         if observer is not None:
-            watchers.append(ObserverWatcher(execution_id, _size(code), observer))
+            watchers.append(ObserverWatcher(execution_id, size, observer))
         if self._audit is not None:
-            watchers.append(AuditWatcher(self._audit, execution_id, _size(code), principal))
+            watchers.append(AuditWatcher(self._audit, execution_id, size, principal))
         if progress is not None:
             watchers.append(ProgressWatcher(execution_id, limits, progress))
         return Watch(watchers) if watchers else None
@@ -174,7 +181,3 @@ class HostSide:
         sent: ToolCall = told[0]
         message = f"on_trusted_result failed with the result of {sent.source}.{sent.tool}"
         self.record(sent.execution_id, Diagnostic(code=DiagnosticCode.INTERNAL_ERROR, message=message), error)
-
-
-def _size(code: str) -> int:
-    return len(code.encode("utf-8", "surrogatepass"))

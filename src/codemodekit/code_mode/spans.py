@@ -7,6 +7,7 @@ are left out. No convention describes running a program, so that span and the re
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer
 
-__all__ = ["SpanWatcher", "tracer_in_use"]
+__all__ = ["SpanWatcher", "span_watcher"]
+
+_log = logging.getLogger("codemodekit")
 
 RUN_SPAN: Final = "codemodekit.run"
 TOOL_OPERATION: Final = "execute_tool"
@@ -31,23 +34,26 @@ _REFUSED_FOR_ITSELF: Final = frozenset({DiagnosticCode.TOOL_INPUT_INVALID, Diagn
 """Refusals of calls whose tool exists. In others that come before the queue, the names are the program's own text."""
 
 
-def tracer_in_use() -> Tracer | None:
-    """The tracer of the kit, if the host has somebody to record its spans."""
+def span_watcher(execution_id: str, program_bytes: int) -> SpanWatcher | None:
+    """A watcher, if the host has somebody to record spans. A provider of its own that fails records nothing."""
     api: Any = sys.modules.get("opentelemetry.trace")  # a host that traces has imported it
     if api is None:
         return None
-    provider = api.get_tracer_provider()
-    if isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
+    try:
+        provider = api.get_tracer_provider()
+        if isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
+            return None
+        return SpanWatcher(provider.get_tracer("codemodekit"), execution_id, program_bytes)
+    except Exception as error:
+        _log.debug("no spans are recorded: %s", type(error).__name__)
         return None
-    tracer: Tracer = provider.get_tracer("codemodekit")
-    return tracer
 
 
 class SpanWatcher(Watcher):
     """Records one run. `began` and `ended` are called in one task, in which the run's span is current meanwhile."""
 
     def __init__(self, tracer: Tracer, execution_id: str, program_bytes: int) -> None:
-        from opentelemetry import context, trace  # the host has imported them: see `tracer_in_use`
+        from opentelemetry import context, trace  # the host has imported them: see `span_watcher`
 
         self._context, self._trace = context, trace
         self._tracer = tracer

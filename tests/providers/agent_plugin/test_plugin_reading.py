@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from packages import MANIFEST, PLAIN, SCHEMAS, loaded, names, write_plugin
 
 from codemodekit.errors import ConfigurationError
@@ -105,6 +107,44 @@ def test_a_folder_without_a_manifest_is_no_plugin(tmp_path: Path) -> None:
 def test_what_names_no_folder_is_the_callers_mistake(tmp_path: Path, root: Any) -> None:
     with pytest.raises(ConfigurationError):
         load_agent_plugin(root, tmp_path)
+
+
+WORDS = [
+    "$schema", "name", "mcpServers", "type", "command", "args", "env", "cwd", "url", "headers", "extensions", "author",
+    "stdio", "sse", "streamable-http", "./x", "../x", "${PLUGIN_DATA}/..", "${PLUGIN_ROOT}", "https://h", "http://h",
+    "", MANIFEST["$schema"], f"{SCHEMAS}/mcp.schema.json", "deploy", "\0", "\ud800", "a\\b", "C:/x",
+]  # fmt: skip
+words = st.sampled_from(WORDS) | st.text(max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=6,
+)
+entries = st.dictionaries(st.sampled_from(["type", "command", "args", "env", "cwd", "url", "headers"]), values)
+documents = st.fixed_dictionaries(
+    {
+        "$schema": st.just(f"{SCHEMAS}/mcp.schema.json"),
+        "mcpServers": st.dictionaries(words, entries | values, max_size=4),
+    }
+)
+manifests = st.fixed_dictionaries({}, optional=dict.fromkeys(WORDS[:12], values)).map(lambda some: {**MANIFEST, **some})
+
+
+@pytest.mark.proves("plugin.contained")
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(manifest=st.just(MANIFEST) | manifests | values, document=documents | values)
+def test_whatever_a_package_holds_it_is_a_plugin_or_the_reason_why_not(
+    tmp_path: Path, manifest: Any, document: Any
+) -> None:
+    root = write_plugin(tmp_path / "p", json.dumps(document), manifest=json.dumps(manifest))
+    try:
+        plugin = load_agent_plugin(root, tmp_path / "data")
+    except ConfigurationError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert len(set(names(plugin))) == len(names(plugin))
+        assert all(len(str(note)) < 400 for note in plugin.notes)
+    assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 
 # --- the servers ------------------------------------------------------------------------------------------------------
