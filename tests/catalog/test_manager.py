@@ -397,6 +397,22 @@ async def test_quarantined_tools_and_notes_are_told() -> None:
         assert "'http://example.com/s'" in quarantined["message"]
 
 
+@pytest.mark.proves("schema.quarantine", "catalog.health")
+async def test_a_tool_whose_schema_was_mended_comes_back_and_one_whose_schema_broke_goes_alone() -> None:
+    good, bad = {"type": "object"}, {"type": "objekt"}
+    source = FakeSource("a", tool("mended", input_schema=bad), tool("broken", output_schema=good), "neighbour")
+    async with managed(source) as manager:
+        await manager.settled(5)
+        assert names(manager, "a") == ["broken", "neighbour"]
+        source.changes(tool("mended", input_schema=good), tool("broken", output_schema=bad), "neighbour")
+        await until(lambda: names(manager, "a") == ["mended", "neighbour"])
+        assert [note.to_wire()["tool"] for note in manager.diagnostics()] == ["broken"]
+        assert [row["quarantined"] for row in (health.to_wire() for health in manager.health())] == [1]
+        source.changes(tool("mended", input_schema=good), tool("broken", output_schema=good), "neighbour")
+        await until(lambda: names(manager, "a") == ["broken", "mended", "neighbour"])
+        assert manager.diagnostics() == ()
+
+
 @pytest.mark.proves("catalog.independent")
 async def test_a_source_that_announces_changes_without_end_does_not_starve_the_loop() -> None:
     naps = Naps()

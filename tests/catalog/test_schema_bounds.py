@@ -176,6 +176,7 @@ HEAVY: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "value"), HEAVY.values(), ids=HEAVY)
 def test_a_large_value_is_not_compared_for_ever(part: Any, value: Any) -> None:
     check = compile_schema({"items": part, "$defs": {"a": {"type": "integer"}}})
@@ -300,6 +301,8 @@ def test_patterns_as_people_write_them_are_enforced(pattern: str, fits: str, ref
         {"patternProperties": {"(": {}}},
         {"properties": {f"p{n}": {"pattern": f"^(\\p{{L}}|{n}){{9}}$"} for n in range(200)}},
         {"patternProperties": {f"^a{n}": TEXT for n in range(5_000)}},
+        {"pattern": "a" * 1_000_000},
+        {"properties": {f"p{n}": {"pattern": f"(\\p{{L}}{{{n}}})x"} for n in range(50, 500)}},
     ],
 )
 def test_patterns_that_no_engine_can_carry_put_their_tool_aside_alone(schema: Any) -> None:
@@ -316,3 +319,31 @@ def test_a_schema_whose_patterns_make_large_programs_is_compiled_when_it_is_used
     assert check.is_valid({"p1": "é1"})
     assert not check.is_valid({"p1": "é2"})
     assert check.prepared
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$defs": {f"d{n}": {"$anchor": f"d{n}"} for n in range(20_000)}, "$ref": "#d7"},
+        {"$dynamicAnchor": "a", "properties": {f"p{n}": {"$dynamicRef": "#a"} for n in range(5_000)}},
+        {
+            "$id": "http://x/",
+            "$ref": "d0",
+            "$defs": {
+                f"d{n}": {"$id": f"d{n}", "items": {"$ref": "#/$defs/q"}, "$defs": {"q": TEXT}} for n in range(2_000)
+            },
+        },
+        {
+            "$id": "http://x/",
+            "$ref": "d0",
+            "$defs": {f"d{n}": {"$id": f"d{n}", "$ref": f"d{n + 1}"} for n in range(199)} | {"d199": {"$id": "d199"}},
+        },
+        {
+            "properties": {f"p{n}": {"$ref": f"#/$defs/d{n}"} for n in range(5_000)},
+            "$defs": {f"d{n}": TEXT for n in range(5_000)},
+        },
+    ],
+    ids=["anchors", "dynamic references", "parts with ids", "a chain of ids", "references"],
+)
+def test_a_schema_of_very_many_references_is_compiled(schema: Any) -> None:
+    assert compile_schema(schema).is_valid({"p0": "x"})

@@ -40,11 +40,13 @@ _MOST_AT_ONCE: Final = 10 * UNTIMED_WORK
 """What one place of a value may cost."""
 _MOST_NAMES: Final = 3_000_000
 """Patterns tried on names of properties: the validator remembers something of each until the check is over."""
-_SECONDS: Final = 0.3
+_SECONDS: Final = 0.6
 """Time of this thread, after which a check that has cost more than any honest one ends."""
 
 BYTES_A_COMPARISON: Final = 400
 """Bytes of a pattern's program that a character passes through in the time of one comparison, at worst."""
+_A_GUARD: Final = 25
+"""What asking costs."""
 _A_NAME: Final = 4
 _A_SEARCH: Final = 5_000
 """What a pattern that backtracks may cost however short the text."""
@@ -92,7 +94,7 @@ class Meter:
 
 def _price(charge: Charge, value: JsonValue) -> int:
     """What one place of a value costs, in comparisons of scalars."""
-    cost = charge.work
+    cost = _A_GUARD + charge.work
     if isinstance(value, str):
         cost += len(value) * charge.a_character // BYTES_A_COMPARISON + _A_SEARCH * charge.backtracks
     elif isinstance(value, dict) and charge.a_member:
