@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp_helpers import alive, names, outcome, raw_stdio, until
+from mcp_helpers import alive, names, outcome, raw_command, raw_stdio, until
 
 from codemodekit.contracts import ToolResult
 from codemodekit.errors import SourceLost, ToolResultInvalid, ToolResultTooLarge
@@ -139,6 +139,32 @@ async def test_the_death_of_an_idle_server_is_noticed(tmp_path: Path) -> None:
         with anyio.fail_after(5), pytest.raises(SourceLost, match="killed by signal 9"):
             await session.wait_for_change()
         assert isinstance(await outcome(session, "t"), SourceLost)
+
+
+@pytest.mark.proves("catalog.idle-death", "mcp.processes")
+async def test_the_death_of_a_server_is_noticed_although_what_it_started_holds_its_output(tmp_path: Path) -> None:
+    async with raw_stdio({"pages": {"": {"tools": [TOOL]}}, "stubborn": str(tmp_path / "p")}).connect() as session:
+        await session.list_tools()
+        child, grandchild = map(int, (tmp_path / "p").read_text(encoding="ascii").split())
+        os.kill(child, signal.SIGKILL)
+        with anyio.fail_after(10), pytest.raises(SourceLost, match="killed by signal 9"):
+            await session.wait_for_change()
+        assert alive(grandchild)
+    await until(lambda: not alive(grandchild))
+
+
+@pytest.mark.proves("mcp.processes")
+async def test_a_server_that_a_launcher_left_behind_goes_on(tmp_path: Path) -> None:
+    script = {"pages": {"": {"tools": [TOOL]}}, "stderr": "up"}
+    command, arguments = raw_command(script)
+    launcher = "import subprocess,sys; subprocess.Popen(sys.argv[1:])"  # and exits
+    source = mcp.stdio("x", sys.executable, ["-S", "-W", "ignore", "-c", launcher, command, *arguments])
+    async with source.connect() as session:
+        assert names(await session.list_tools()) == ["t"]
+        with anyio.move_on_after(1.5) as quiet:
+            await session.wait_for_change()
+        assert quiet.cancelled_caught
+        assert isinstance(await outcome(session, "mirror", {"a": 1}), ToolResult)
 
 
 @pytest.mark.proves("mcp.processes")

@@ -37,6 +37,8 @@ class Link:
     """True where the end cannot be seen from here, so that somebody has to ask now and then."""
     ended: anyio.Event = field(default_factory=anyio.Event)
     """Set once no message can come any more; `reason` is final then."""
+    doubtful: anyio.Event = field(default_factory=anyio.Event)
+    """Set once it looks as if the server had gone, although the connection is still open; `reason` says why."""
     reason: str = "the connection was closed"
     host_notes: Callable[[], str] = lambda: ""
     """What the server last said on the side (its stderr): for the host, never for the model."""

@@ -7,18 +7,24 @@ Connecting again after a loss is the catalogue's work.
 from __future__ import annotations
 
 import importlib.metadata
-import math
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio.to_thread
 
 from codemodekit.contracts import ToolSession
 from codemodekit.errors import ConfigurationError
+from codemodekit.providers.mcp.checks import (
+    checked_choice,
+    checked_headers,
+    checked_seconds,
+    checked_strings,
+    checked_text,
+    checked_url,
+    checked_variables,
+)
 from codemodekit.providers.mcp.secrets import redactor_for
 from codemodekit.providers.mcp.settings import (
     MODES,
@@ -56,16 +62,20 @@ class McpToolProvider:
         secrets: Sequence[str] = (),
         private: Sequence[str] = (),
     ) -> None:
-        self._name = _text("name", name)
+        self._name = checked_text("name", name)
         for what, values in (("secrets", secrets), ("private", private)):
             if isinstance(values, str):
                 raise ConfigurationError(f"{what!r} of source {name!r} must be a list of strings, not one string")
         self._settings = ConnectionSettings(
             server=server,
-            mode=cast("Mode", _one_of("mode", mode, MODES)),
-            output_mismatch=cast("OutputMismatch", _one_of("output_mismatch", output_mismatch, OUTPUT_MISMATCHES)),
-            connect_timeout_s=_seconds("connect_timeout_s", connect_timeout_s),
-            redactor=redactor_for(server, secrets=_strings("secrets", secrets), private=_strings("private", private)),
+            mode=cast("Mode", checked_choice("mode", mode, MODES)),
+            output_mismatch=cast(
+                "OutputMismatch", checked_choice("output_mismatch", output_mismatch, OUTPUT_MISMATCHES)
+            ),
+            connect_timeout_s=checked_seconds("connect_timeout_s", connect_timeout_s),
+            redactor=redactor_for(
+                server, secrets=checked_strings("secrets", secrets), private=checked_strings("private", private)
+            ),
             client={"name": "codemodekit", "version": _version()},
         )
 
@@ -129,10 +139,10 @@ class _Factories:
         if isinstance(args, str):
             raise ConfigurationError(f"'args' of source {name!r} must be a list of strings, not one string")
         server = StdioServer(
-            command=_text("command", command),
-            args=tuple(_strings("args", args)),
-            env=_string_map("env", env),
-            cwd=None if cwd is None else _text("cwd", str(cwd)),
+            command=checked_text("command", command),
+            args=tuple(checked_strings("args", args)),
+            env=checked_variables("env", env),
+            cwd=None if cwd is None else checked_text("cwd", str(cwd)),
         )
         return McpToolProvider(
             name,
@@ -205,78 +215,13 @@ mcp: Final = _Factories()
 """`mcp.stdio(...)`, `mcp.http(...)` and `mcp.sse(...)`."""
 
 
-# --- checking what a configuration says -------------------------------------------------------------------------------
-
-
 def _http_server(url: str, headers: Mapping[str, str] | None, timeout_s: float, *, sse: bool) -> HttpServer:
-    return HttpServer(url=_url(url), headers=_headers(headers), timeout_s=_seconds("timeout_s", timeout_s), sse=sse)
-
-
-def _text(what: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ConfigurationError(f"{what!r} must be text that is not empty, not {value!r}")
-    return value
-
-
-def _one_of(what: str, value: object, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ConfigurationError(f"{what!r} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
-    return str(value)
-
-
-def _seconds(what: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        raise ConfigurationError(f"{what!r} must be a positive number of seconds, not {value!r}")
-    return float(value)
-
-
-def _strings(what: str, values: Sequence[str]) -> list[str]:
-    items: list[Any] = list(values)
-    for index, item in enumerate(items):
-        if not isinstance(item, str) or "\0" in item:
-            # The value stays out of the message: it may be a secret.
-            raise ConfigurationError(f"{what}[{index}] must be text without NUL, not {type(item).__name__}")
-    return items
-
-
-def _string_map(what: str, values: Mapping[str, str] | None) -> dict[str, str]:
-    items: dict[Any, Any] = dict(values or {})
-    for key, value in items.items():
-        if not isinstance(key, str) or not key or "=" in key or "\0" in key:
-            raise ConfigurationError(f"{what!r} has the name {key!r}, which cannot be the name of a variable")
-        if not isinstance(value, str) or "\0" in value:
-            raise ConfigurationError(f"{what}[{key!r}] must be text without NUL, not {type(value).__name__}")
-    return items
-
-
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-
-
-def _headers(headers: Mapping[str, str] | None) -> dict[str, str]:
-    items: dict[Any, Any] = dict(headers or {})
-    for name, value in items.items():
-        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            raise ConfigurationError(f"{name!r} cannot be the name of an HTTP header")
-        if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
-            raise ConfigurationError(f"the value of header {name!r} must be one line of text that HTTP can carry")
-    return items
-
-
-def _url(url: object) -> str:
-    text = _text("url", url)
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        raise ConfigurationError("'url' cannot be read as a URL") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise ConfigurationError("'url' must start with http:// or https:// and name a host")
-    if parts.username is not None or parts.password is not None:
-        raise ConfigurationError("'url' must not hold a user name or password; put credentials into 'headers'")
-    if any(character <= " " for character in text):
-        raise ConfigurationError("'url' must not hold blanks or control characters")
-    return text
+    return HttpServer(
+        url=checked_url(url),
+        headers=checked_headers(headers),
+        timeout_s=checked_seconds("timeout_s", timeout_s),
+        sse=sse,
+    )
 
 
 def _version() -> str:

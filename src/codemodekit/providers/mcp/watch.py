@@ -6,7 +6,7 @@ what tools are.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import anyio
 import anyio.abc
@@ -25,6 +25,8 @@ __all__ = ["Watch", "with_last_words"]
 PROBE_INTERVAL_S: Final = 15.0
 PROBE_TIMEOUT_S: Final = 8.0
 """Below the ten seconds the SDK itself gives the question, so that the silence is ours to judge."""
+DOUBT_TIMEOUT_S: Final = 2.0
+"""For a server whose process has exited while something holds its connection open."""
 DEBOUNCE_S: Final = 0.3
 """Changes that come together are told once."""
 SUBSCRIBE_WAIT_S: Final = 1.0
@@ -56,6 +58,7 @@ class Watch:
     async def begin(self, client: ClientSession, tasks: anyio.abc.TaskGroup) -> None:
         """Start watching; the tasks end with the group."""
         tasks.start_soon(self._watch_end)
+        tasks.start_soon(self._watch_doubts, client)
         if self._link.needs_probing:
             tasks.start_soon(self._probe, client)
         if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -111,6 +114,29 @@ class Watch:
         await self._link.ended.wait()
         self._lose(SourceLost(self._redactor.clean(self._link.reason)))
 
+    async def _watch_doubts(self, client: ClientSession) -> None:
+        """Ask a server that seems to have gone; it may have handed its connection on to what it had started."""
+        await self._link.doubtful.wait()
+        while self._loss is None and not await self._is_alive(client, DOUBT_TIMEOUT_S, self._link.reason):
+            pass  # it is busy
+
+    async def _is_alive(self, client: ClientSession, timeout_s: float, otherwise: str) -> bool:
+        """Whether it answers; one that does not, and has nothing to do, is lost."""
+        busy = self.calls > 0
+        try:
+            with anyio.fail_after(timeout_s):
+                await _ask_whether_alive(client)
+        except TimeoutError:
+            if not busy and self.calls == 0:
+                self._lose(SourceLost(self._redactor.clean(otherwise)))
+            return False
+        except Exception as error:
+            failure = translate(error, self._redactor, closed=self._link.reason)
+            if isinstance(failure, SourceLost):
+                self._lose(failure)
+                return False
+        return True  # any answer, also a refusal, is a sign of life
+
     async def _subscribe(self, client: ClientSession, subscribed: anyio.Event) -> None:
         """Hear of changes, in the newer protocol: over a request that stays open and is opened again when it ends."""
         pause = 1.0
@@ -138,18 +164,7 @@ class Watch:
             with anyio.move_on_after(PROBE_INTERVAL_S):
                 await self._suspected.wait()
             self._suspected = anyio.Event()
-            busy = self.calls > 0
-            try:
-                with anyio.fail_after(PROBE_TIMEOUT_S):
-                    await _ask_whether_alive(client)
-            except TimeoutError as error:
-                if not busy and self.calls == 0:
-                    self._lose(cast("SourceLost", translate(error, self._redactor)))
-            except Exception as error:
-                failure = translate(error, self._redactor, closed=self._link.reason)
-                if isinstance(failure, SourceLost):
-                    self._lose(failure)
-                # any other answer, also a refusal, is a sign of life
+            await self._is_alive(client, PROBE_TIMEOUT_S, "the server did not answer in time")
 
 
 async def _ask_whether_alive(client: ClientSession) -> None:
