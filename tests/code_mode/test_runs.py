@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codemodekit._json import ABSENT
-from codemodekit.bridge import run as bridge_run
+from codemodekit.bridge import pinned
 from codemodekit.code_mode import CodeMode, RunEvent
 from codemodekit.contracts import Allow, GuestError, Returned, Threw
 from codemodekit.errors import ConfigurationError, SourceLost, ToolError
@@ -170,7 +170,7 @@ async def test_a_call_waits_for_a_source_that_is_still_connecting() -> None:
 
 @pytest.mark.proves("catalog.waits")
 async def test_a_source_that_takes_too_long_to_connect_is_named_with_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridge_run, "CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(pinned, "CONNECT_SECONDS", 0.05)
     late = InMemoryProvider("late", ["echo"])
     late.connect_gate = Gate()
     made = CodeMode(providers=[late], tool_policy=allow_all_tool_calls())

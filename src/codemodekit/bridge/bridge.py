@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from codemodekit.bridge.decisions import Approver, Decisions
-from codemodekit.bridge.run import BridgeRun, CallListener, FailureRecorder, Shared, TrustedResultHandler
+from codemodekit.bridge.run import BridgeRun
+from codemodekit.bridge.shared import CallListener, FailureRecorder, Shared, TrustedResultHandler
 from codemodekit.catalog.manager import CatalogManager
 from codemodekit.contracts import Answer, ToolPolicy
 from codemodekit.limits import ExecutionLimits

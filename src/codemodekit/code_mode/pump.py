@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from codemodekit.bridge.run import BridgeRun
 from codemodekit.contracts import Answer, Calls, Guest, GuestCall, GuestError, Returned, Threw
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
+from codemodekit.errors import SandboxError
 
 __all__ = ["Ending", "Inbox", "Pump"]
 
@@ -92,14 +93,14 @@ class Pump:
         return self._task
 
     async def _run(self, *, start: bool) -> None:
+        here = asyncio.current_task()
         try:
             ending = await self._steps(start)
-        except asyncio.CancelledError:
-            self.ended.cancel()
-            raise
-        except Exception as error:
-            if not self.ended.done():
-                self.ended.set_exception(error)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or asyncio.current_task() is not here:
+                raise  # whoever runs us wants to end, or the coroutine is thrown away
+            if not self._stopped and not self.ended.done():
+                self.ended.set_exception(_fault(error))
             return
         if ending is not None and not self.ended.done():
             self.ended.set_result(ending)
@@ -147,3 +148,12 @@ class Pump:
             self._turn += 1
             self._carrying = False
             self._task = self._loop.create_task(self._run(start=False))
+
+
+def _fault(error: BaseException) -> Exception:
+    """What a sandbox raised, as what passes through a future; a cancelling that nobody asked for is its own too."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    fault = SandboxError(f"the sandbox raised {type(error).__name__}")
+    fault.__cause__ = error
+    return fault

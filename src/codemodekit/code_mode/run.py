@@ -7,6 +7,8 @@ its queued calls and the calls in flight.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
@@ -19,17 +21,23 @@ from codemodekit.bridge.run import BridgeRun
 from codemodekit.code_mode.endings import describe, unhandled_note
 from codemodekit.code_mode.pump import Ending, Inbox, Pump
 from codemodekit.code_mode.result import RunResult
-from codemodekit.contracts import CodeSandbox, Guest, GuestError, Launch, Program, Returned, Threw
+from codemodekit.contracts import CodeSandbox, Guest, GuestError, Launch, LogEntry, Program, Returned, Threw
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
+from codemodekit.errors import SandboxError
 from codemodekit.limits import ExecutionLimits
 
 __all__ = ["HOST_CLOSING", "Run"]
+
+_log = logging.getLogger(__name__)
 
 _LET_GO_SECONDS: Final = 0.5
 """How long calls that were cancelled may take to end before they are left to themselves."""
 
 _MOST_LATE_FAILURES: Final = 8
 """Failures of calls nobody awaited that are told one by one; a program can make tens of thousands."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long a guest may take to let go before it is left to itself."""
 
 HOST_CLOSING: Final = Diagnostic(
     code=DiagnosticCode.EXECUTION_CANCELLED, message="the run was cancelled because its host is closing"
@@ -58,8 +66,11 @@ class Run:
     sandbox: CodeSandbox
     bridge: BridgeRun
     inbox: Inbox
+    guest: Guest | None = None
     pump: Pump | None = None
-    fault: Exception | None = None
+    ended: Ending | None = None
+    """How the program ended, while calls it did not await may still run."""
+    fault: BaseException | None = None
     """What broke the sandbox, if it did."""
     result_bytes: int | None = None
     """Size of the returned value as JSON, once there is one."""
@@ -67,33 +78,69 @@ class Run:
     """How far the run had come when it was cancelled: what `execute` cannot return then."""
 
     async def execute(self) -> RunResult:
-        """Run to the end; never raises for what program, tools or sources do."""
-        guest: Guest | None = None
-        ended: Ending | None = None
+        """Run to the end; never raises for what program, tools, sources or the sandbox do."""
+        wall = asyncio.timeout(self.limits.wall_time_ms / 1000)
+        asked = _cancellings()
         try:
-            async with asyncio.timeout(self.limits.wall_time_ms / 1000):
-                guest = await self.sandbox.launch(self.program, self._launch())
-                self.pump = pump = Pump(guest, self.bridge, self.inbox)
-                ending = ended = await pump.ended
-                await self._finish_calls(ended)
-        except TimeoutError:
-            ending = ended if ended is not None else self._timed_out()
-            await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, self.pump)
-        except asyncio.CancelledError:
-            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, self.pump)
-            self.cut_short = self._result(HOST_CLOSING, guest)
-            raise
-        except Exception as error:  # the sandbox is broken: what was called until then is in the receipt all the same
-            self.fault, ending = error, _SANDBOX_BROKEN
-            await self._abandon(DiagnosticCode.INTERNAL_ERROR, self.pump)
+            async with wall:
+                ending = await self._play()
+        except asyncio.CancelledError as error:
+            if _cancellings() == asked:  # nobody asked for it: the sandbox did it to itself
+                ending = await self._break(error)
+            else:
+                await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, self.pump)
+                self.cut_short = self._result(HOST_CLOSING)
+                raise
+        except Exception as error:
+            ending = await (self._run_out() if wall.expired() else self._break(error))
         finally:
             self.bridge.close()
-            if guest is not None:
-                await guest.close()
-        return self._result(ending, guest)
+            await self._leave()
+        return self._result(ending)
 
-    def _launch(self) -> Launch:
-        return Launch(limits=self.limits, context=self.context, names=self.bridge.names, seed=self.seed)
+    async def _play(self) -> Ending:
+        self.guest = await self._launched()
+        self.pump = pump = Pump(self.guest, self.bridge, self.inbox)
+        self.ended = ended = await pump.ended
+        await self._finish_calls(ended)
+        return ended
+
+    async def _run_out(self) -> Ending:
+        """The time is over; a program that has ended by then has ended well, whatever it left running."""
+        await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, self.pump)
+        return self.ended if self.ended is not None else self._timed_out()
+
+    async def _break(self, error: BaseException) -> Ending:
+        """The sandbox is broken: what was called until then is in the receipt all the same."""
+        self.fault = error
+        await self._abandon(DiagnosticCode.INTERNAL_ERROR, self.pump)
+        return _SANDBOX_BROKEN
+
+    async def _leave(self) -> None:
+        """Close the guest. One that does not let itself be closed is left to itself: the run has its ending."""
+        if self.guest is None:
+            return
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.guest.close()
+        except asyncio.CancelledError:  # again, or still: in a scope that was cancelled every wait is
+            closing = asyncio.ensure_future(self._close_again(self.guest))
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({closing}, timeout=_CLOSE_SECONDS)
+            raise
+        except Exception as error:
+            _log.warning("a guest of the sandbox could not be closed: %s", type(error).__name__)
+
+    async def _close_again(self, guest: Guest) -> None:
+        with contextlib.suppress(Exception):
+            await guest.close()
+
+    async def _launched(self) -> Guest:
+        launch = Launch(limits=self.limits, context=self.context, names=self.bridge.names, seed=self.seed)
+        try:
+            return await self.sandbox.launch(self.program, launch)
+        except SystemExit as error:
+            raise SandboxError("the sandbox wanted to end the process") from error
 
     async def _finish_calls(self, ending: Ending) -> None:
         """Calls nobody awaits may still end, within the wall limit; after a failure they are not waited for."""
@@ -117,7 +164,7 @@ class Run:
 
     # --- the result ---------------------------------------------------------------------------------------------
 
-    def _result(self, ending: Ending, guest: Guest | None) -> RunResult:
+    def _result(self, ending: Ending) -> RunResult:
         value, error = self._outcome(ending)
         calls = self.bridge.receipts()
         return RunResult(
@@ -125,11 +172,18 @@ class Run:
             execution_id=self.execution_id,
             value=value,
             error=error,
-            logs=guest.logs if guest is not None else (),
+            logs=self._logs(),
             calls=calls,
             rerun=rerun_verdict(calls),
             notes=self._notes(ending),
         )
+
+    def _logs(self) -> tuple[LogEntry, ...]:
+        try:
+            return self.guest.logs if self.guest is not None else ()
+        except Exception as error:  # a broken sandbox may not even know what was written
+            self.fault = self.fault or error
+            return ()
 
     def _outcome(self, ending: Ending) -> tuple[JsonValue | Absent, Diagnostic | None]:
         if isinstance(ending, Diagnostic):
@@ -158,7 +212,7 @@ class Run:
         told = {each.call_id for each in unhandled}
         if isinstance(ending, Threw):
             told.add(ending.error.call_id)
-        return (*notes, *self._late_failures(told), *self.bridge.notes)
+        return (*notes, *self._late_failures(told), *self.bridge.notes())
 
     def _about_nothing(self) -> list[str]:
         """Why a program may have given back `undefined` without meaning to."""
@@ -185,3 +239,9 @@ class Run:
         if len(late) > _MOST_LATE_FAILURES:
             notes.append(f"{len(late) - _MOST_LATE_FAILURES} more calls nobody awaited failed")
         return notes
+
+
+def _cancellings() -> int:
+    """How many times somebody has asked for the end of this task."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
