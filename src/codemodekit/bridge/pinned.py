@@ -22,7 +22,8 @@ class PinnedCatalog:
 
     def __init__(self, catalog: CatalogManager) -> None:
         self._catalog = catalog
-        self._pinned: Catalog = catalog.snapshot()
+        self.pinned: Catalog = catalog.snapshot()
+        """That of the beginning."""
         self._late: dict[str, SourceCatalog] = {}
 
     def names(self, source: str | None) -> Sequence[str]:
@@ -62,7 +63,7 @@ class PinnedCatalog:
         return tool
 
     def _source(self, source: str) -> SourceCatalog | None:
-        return self._pinned.sources.get(source) or self._late.get(source)
+        return self.pinned.sources.get(source) or self._late.get(source)
 
     async def _await_source(self, call: GuestCall) -> SourceCatalog:
         if not self._catalog.known(call.source):

@@ -22,7 +22,7 @@ from codemodekit.bridge.results import bound_result, output_note, rounding_note
 from codemodekit.bridge.rows import CallRow, call_name
 from codemodekit.bridge.shared import CallListener, Shared
 from codemodekit.bridge.turns import Deadlines, Turns
-from codemodekit.catalog.snapshot import CatalogTool
+from codemodekit.catalog.snapshot import Catalog, CatalogTool
 from codemodekit.contracts import Answer, GuestCall, PolicyRequest, ToolCall, ToolResult, ToolSession
 from codemodekit.diagnostics import Diagnostic, DiagnosticCode
 from codemodekit.limits import ExecutionLimits
@@ -70,7 +70,7 @@ class BridgeRun:
     @property
     def pinned(self) -> Catalog:
         """The catalogue this run uses; sources that had not listed yet are pinned when they are first ready."""
-        return self._pinned
+        return self._catalog.pinned
 
     @property
     def has_called(self) -> bool:
