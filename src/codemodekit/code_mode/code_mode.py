@@ -333,7 +333,8 @@ class CodeMode:
         if self._type_checker is None:
             return TypeCheck(checked=False, notes=program.notes)
         try:
-            check = await self._type_checker.check(program, catalog, self._catalog.names)
+            async with asyncio.timeout(self._limits.wall_time_ms / 1000):
+                check = await self._type_checker.check(program, catalog, self._catalog.names)
         except Exception:
             _log.exception("the type checker failed")
             return TypeCheck(checked=False, notes=(*program.notes, "the program is unchecked: the type checker failed"))

@@ -224,6 +224,23 @@ def test_declarations_hold_no_unknown_and_no_comment() -> None:
 
 
 @pytest.mark.anyio
+async def test_what_is_told_of_odd_names_can_be_sent_on() -> None:
+    put = tool("put", closed({"\U0001f600": TEXT, "b": INTEGER}))
+    program = (
+        'await tools.app.put({ "\U0001f600": 5, b: "1" });\n'
+        'await tools.app["\\ud800x"]({}); tools.app.put({ "\U0001f601": 1 })'
+    )
+    async with checked_kit([InMemoryProvider("app", [put])]) as code_mode:
+        result = await code_mode.run(program)
+    assert result.error is not None
+    sent = json.dumps(result.to_wire(), ensure_ascii=False).encode()
+    assert [error["kind"] for error in json.loads(sent)["error"]["details"]["errors"]] == [
+        "wrongType", "wrongType", "unknownTool", "wrongField",
+    ]  # fmt: skip
+    assert "`\U0001f600` of `tools.app.put` must be string" in result.error.message
+
+
+@pytest.mark.anyio
 async def test_many_mistakes_are_told_together_and_bounded() -> None:
     async with checked_kit([InMemoryProvider("app")]) as code_mode:
         result = await code_mode.run("\n".join(f"tools.app.tool{number}({{}});" for number in range(50)))

@@ -102,7 +102,7 @@ class ArgumentRules:
             return None
         given, wanted = unfit["given"], unfit["wanted"]
         value = self._scene.syntax.value_of(node)
-        if not self._is_certain(value):
+        if not self._scene.bindings.is_firm(value):
             return None
         if _PROMISED.match(given):
             message = "this is the promise of a tool's result; write `await` in front of the call, and take its data"
@@ -127,9 +127,6 @@ class ArgumentRules:
             return None
         message = f"{what} must be {cut(self._spelt(wanted))}, not {cut(without_numbers(given))}"
         return self._made(complaint, MistakeKind.WRONG_TYPE, message, tool)
-
-    def _is_certain(self, value: Node) -> bool:
-        return self._scene.bindings.is_firm(value)
 
     def _can_never_be(self, given: str, wanted: str) -> bool:
         return can_never_be(given, wanted, self._scene.declared.interfaces, self._scene.declared.aliases)

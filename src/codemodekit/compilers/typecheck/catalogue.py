@@ -8,6 +8,7 @@ complaint of the compiler leads back to it. Sources and groups of tools get inte
 from __future__ import annotations
 
 import re
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -41,16 +42,18 @@ _LISTS_TOOLS: Final = re.compile(r"\bObject\s*\.\s*(?:values|entries)\s*\(\s*too
 
 
 class MentionedCatalogue:
-    """Writes declarations; the text of each tool is written once."""
+    """Writes declarations; the text of each tool is written once. Safe to share between threads."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._mentions = Mentions()
         self._written: OrderedDict[tuple[str, str, str], DeclaredTool] = OrderedDict()
         self._numbers = 0
 
     def declare(self, text: str, catalog: Catalog, sources: Sequence[str]) -> Declarations:
         """The declarations for a program with this text."""
-        found = self._found(words(text), catalog, sources)
+        with self._lock:  # a check that took too long may still be in here
+            found = self._found(words(text), catalog, sources)
         return _Writer(found, is_open=_LISTS_TOOLS.search(text) is not None).declarations()
 
     def _found(self, said: frozenset[str], catalog: Catalog, sources: Sequence[str]) -> dict[str, _Found]:

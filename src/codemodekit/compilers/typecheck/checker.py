@@ -17,7 +17,6 @@ from codemodekit.compilers.checker import TypeCheck
 from codemodekit.compilers.typecheck.catalogue import PRELUDE_TEXT, MentionedCatalogue
 from codemodekit.compilers.typecheck.compiler import CATALOGUE, ERASED, PRELUDE, TYPED, Compiler
 from codemodekit.compilers.typecheck.connection import CompilerLost
-from codemodekit.compilers.typecheck.declared import Declarations
 from codemodekit.compilers.typecheck.extra import compiler_command
 from codemodekit.compilers.typecheck.judge import mistakes_in
 from codemodekit.compilers.typecheck.mistakes import Mistake
@@ -36,7 +35,7 @@ _START_S: Final = 15.0
 _SHORTEST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 30.0
 _INLINE_BYTES: Final = 4 * 1024
-"""A longer text is searched for tools, and read, in a thread."""
+"""A longer text is read in a thread."""
 _EMPTY: Final = "(async function () {\n})"
 
 
@@ -102,28 +101,25 @@ class TypeScriptChecker:
             self._turn.release()
 
     async def _check(self, compiler: Compiler, program: Program, catalog: Catalog, sources: Sequence[str]) -> TypeCheck:
-        declared = await self._declared(program, catalog, sources)
-        check = _Check(compiler, program, Scene(program.javascript, declared, catalog, sources, compiler.declared_at))
+        check: _Check | None = None
         is_whole = False
         try:
             async with asyncio.timeout(self._budget_ms / 1000):
+                # in a thread: the schemas of tools that nobody has mentioned before may be large
+                declared = await asyncio.to_thread(self._catalogue.declare, program.javascript, catalog, sources)
+                scene = Scene(program.javascript, declared, catalog, sources, compiler.declared_at)
+                check = _Check(compiler, program, scene)
                 outcome = await check.outcome()
             is_whole = True
         except TimeoutError:
-            outcome = check.cut_short(f"type checking took longer than {self._budget_ms} ms")
+            outcome = _cut_short(check, f"type checking took longer than {self._budget_ms} ms")
         except CompilerLost:
-            outcome = check.cut_short("the type checker broke off")
+            outcome = _cut_short(check, "the type checker broke off")
         finally:
-            if not is_whole:  # also when the run is cancelled: nobody will read the answer
+            if check is not None and not is_whole:  # also when the run is cancelled: nobody will read the answer
                 self._drop()
-                if not self._closed:
-                    self._begin()
+                self._begin()
         return outcome
-
-    async def _declared(self, program: Program, catalog: Catalog, sources: Sequence[str]) -> Declarations:
-        if len(program.javascript) <= _INLINE_BYTES:
-            return self._catalogue.declare(program.javascript, catalog, sources)
-        return await asyncio.to_thread(self._catalogue.declare, program.javascript, catalog, sources)
 
     # --- the compiler's life ----------------------------------------------------------------------------------------
 
@@ -217,14 +213,18 @@ class _Check:
             locate, complaints = typed.locate, await self._compiler.complaints(TYPED)
         return TypeCheck(checked=True, notes=(*self._notes, *notes_about(locate, complaints)))
 
-    def cut_short(self, why: str) -> TypeCheck:
-        """The outcome where the compiler did not come to an end."""
-        if self._mistakes is None:
-            return _unchecked(why)
-        return TypeCheck(
-            checked=True,
-            notes=(*self._notes, f"the program's own types are unchecked ({why}); its use of tools was checked"),
-        )
+    @property
+    def is_past_tools(self) -> bool:
+        """Whether the use of tools was checked, and only notes are missing."""
+        return self._mistakes is not None
+
+
+def _cut_short(check: _Check | None, why: str) -> TypeCheck:
+    if check is None or not check.is_past_tools:
+        return _unchecked(why)
+    return TypeCheck(
+        checked=True, notes=(f"the program's own types are unchecked ({why}); its use of tools was checked",)
+    )
 
 
 def _unchecked(why: str) -> TypeCheck:

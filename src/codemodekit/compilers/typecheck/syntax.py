@@ -11,6 +11,7 @@ from typing import Final
 from tree_sitter import Node, Query, QueryCursor
 
 from codemodekit.compilers.typescript.parsing import LANGUAGE, ParsedProgram, parse_loosely
+from codemodekit.compilers.typescript.text import join_surrogates
 
 __all__ = ["ProgramSyntax", "is_literal", "is_plain_object", "unwrapped"]
 
@@ -38,7 +39,7 @@ class ProgramSyntax:
 
     def text(self, node: Node) -> str:
         start, end = self.parsed.span(node)
-        return self.units[start:end]
+        return join_surrogates(self.units[start:end])
 
     def at(self, start: int, end: int) -> Node | None:
         """The smallest named node that holds the range."""
