@@ -50,12 +50,12 @@ class ArgumentRules:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
 
-    async def mistake(self, complaint: Complaint, node: Node) -> Mistake | None:
+    def mistake(self, complaint: Complaint, node: Node) -> Mistake | None:
         """The mistake a complaint tells of; None if it is about something else or may be meant."""
         if (counted := _COUNT.match(complaint.message)) is not None:
-            return await self._wrong_count(complaint, node, int(counted["given"]))
+            return self._wrong_count(complaint, node, int(counted["given"]))
         call = self._scene.syntax.call_around(node)
-        tool = None if call is None else await self._scene.called_by(call)
+        tool = None if call is None else self._scene.called_by(call)
         if tool is None:
             return None
         if (excess := _EXCESS.match(complaint.message)) is not None:
@@ -140,9 +140,9 @@ class ArgumentRules:
 
     # --- the argument as a whole ------------------------------------------------------------------------------------
 
-    async def _wrong_count(self, complaint: Complaint, node: Node, given: int) -> Mistake | None:
+    def _wrong_count(self, complaint: Complaint, node: Node, given: int) -> Mistake | None:
         call = _call_of(node)
-        tool = None if call is None else await self._scene.called_by(call)
+        tool = None if call is None else self._scene.called_by(call)
         if call is None or tool is None:
             return None
         arguments = call.child_by_field_name("arguments")

@@ -8,7 +8,8 @@ not come out of the program's own hands: a call, a literal, a parameter whose ty
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from tree_sitter import Node, Query, QueryCursor
 
@@ -45,16 +46,38 @@ _MOST_NODES: Final = 5_000
 """Of an expression that is larger nothing is said."""
 
 
+Address: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """What one name is bound to."""
+
+    value: Node | None
+    """None for a parameter: its type comes from the call it is passed to."""
+    path: Address | None
+    """Where in the value it is; None if names alone do not say."""
+
+    def is_firm(self, bindings: Bindings, depth: int) -> bool:
+        return self.value is None or bindings.is_firm_value(self.value, depth)
+
+    def address(self, bindings: Bindings, depth: int) -> Address | None:
+        if self.value is None or self.path is None:
+            return None
+        root = bindings.address_of_value(self.value, depth)
+        return None if root is None else (*root, *self.path)
+
+
 class Bindings:
     """What the names of one program are bound to, wherever in it."""
 
     def __init__(self, syntax: ProgramSyntax) -> None:
         self._syntax = syntax
-        self._values: defaultdict[str, list[Node | None]] = defaultdict(list)
-        """What a name is bound to for good; None stands for a parameter."""
+        self._bound: defaultdict[str, list[_Bound]] = defaultdict(list)
+        """What a name is bound to for good."""
         self._loose: set[str] = {"this"}
         self._firm: dict[str, bool] = {}
-        self._leading: dict[str, bool] = {}
+        self._addresses: dict[str, Address | None] = {}
         for kind, nodes in QueryCursor(_QUERY).captures(syntax.parsed.root).items():
             for node in nodes:
                 self._note(kind, node)
@@ -63,9 +86,10 @@ class Bindings:
         """Whether the type of an expression is what it is at run time."""
         return self._is_firm(node, 0)
 
-    def leads_to_tools(self, node: Node) -> bool:
-        """Whether an expression is `tools` or something reached from it by names alone."""
-        return self._leads(node, 0)
+    def address(self, node: Node) -> Address | None:
+        """The names that lead from `tools` to an expression, directly or by way of variables; None if it is not
+        reached by names alone."""
+        return self._address(node, 0)
 
     def _is_firm(self, node: Node, depth: int) -> bool:
         waiting, left = [node], _MOST_NODES
@@ -77,7 +101,7 @@ class Bindings:
             if one.type == "call_expression":
                 # what a tool answers does not depend on what it is given
                 function = one.child_by_field_name("function")
-                if function is not None and self._leads(function, depth):
+                if function is not None and self._address(function, depth) is not None:
                     one = function
             waiting.extend(one.named_children)
         return True
@@ -87,39 +111,45 @@ class Bindings:
         if known is None:
             self._firm[name] = False  # while it is being looked at
             known = depth < _DEEPEST and name not in self._loose
-            known = known and all(value is None or self._is_firm_value(value, depth + 1) for value in self._of(name))
+            known = known and all(one.is_firm(self, depth + 1) for one in self._bound.get(name, ()))
             self._firm[name] = known
         return known
 
-    def _leads(self, node: Node, depth: int) -> bool:
-        node = unwrapped(node)
-        while node.type in ("member_expression", "subscript_expression"):
-            inner = node.child_by_field_name("object")
-            if inner is None:
-                return False
-            node = unwrapped(inner)
-        return node.type == "identifier" and self._name_leads(self._syntax.text(node), depth)
-
-    def _name_leads(self, name: str, depth: int) -> bool:
-        known = self._leading.get(name)
-        if known is None:
-            self._leading[name] = False
-            values = self._of(name)
-            if depth > _DEEPEST or name in self._loose:
-                known = False
-            elif name == "tools" and not any(values):
-                known = True  # the global, or the parameter of a program that is nothing but a function
-            else:
-                known = bool(values) and all(value is not None and self._leads(value, depth + 1) for value in values)
-            self._leading[name] = known
-        return known
-
-    def _of(self, name: str) -> list[Node | None]:
-        return self._values.get(name, [])
-
-    def _is_firm_value(self, value: Node, depth: int) -> bool:
+    def is_firm_value(self, value: Node, depth: int) -> bool:
+        """The same of what a name is bound to."""
         value = unwrapped(value)
         return value.type not in _OWN and self._is_firm(value, depth)
+
+    def _address(self, node: Node, depth: int) -> Address | None:
+        names: list[str] = []
+        node = unwrapped(node)
+        while node.type in ("member_expression", "subscript_expression"):
+            name, inner = self._syntax.accessed_name(node), node.child_by_field_name("object")
+            if name is None or inner is None:
+                return None
+            names.append(name)
+            node = unwrapped(inner)
+        root = self._address_of_name(self._syntax.text(node), depth) if node.type == "identifier" else None
+        return None if root is None else (*root, *reversed(names))
+
+    def _address_of_name(self, name: str, depth: int) -> Address | None:
+        if name not in self._addresses:
+            self._addresses[name] = None  # while it is being looked at
+            self._addresses[name] = self._address_of_bound(name, depth)
+        return self._addresses[name]
+
+    def _address_of_bound(self, name: str, depth: int) -> Address | None:
+        bound = self._bound.get(name, [])
+        if name in self._loose or depth > _DEEPEST:
+            return None
+        if name == "tools" and all(one.value is None for one in bound):
+            return ()  # the global, or the parameter of a program that is nothing but a function
+        found = {one.address(self, depth + 1) for one in bound}
+        return found.pop() if len(found) == 1 else None
+
+    def address_of_value(self, value: Node, depth: int) -> Address | None:
+        """The address of what a name is bound to."""
+        return self._address(value, depth)
 
     def _note(self, kind: str, node: Node) -> None:
         if kind == "declared":
@@ -140,8 +170,8 @@ class Bindings:
 
     def _bind(self, pattern: Node | None, value: Node | None, *, firm: bool) -> None:
         for name in _names(pattern):
-            if firm and not _has_defaults(pattern):
-                self._values[self._syntax.text(name)].append(value)
+            if pattern is not None and firm and not _has_defaults(pattern):
+                self._bound[self._syntax.text(name)].append(_Bound(value, self._syntax.path_in_pattern(name, pattern)))
             else:
                 self._loose.add(self._syntax.text(name))
 

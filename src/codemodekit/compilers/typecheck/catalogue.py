@@ -213,7 +213,6 @@ class _Writer:
         if tool is None:
             self._write([f"  {name}: any;"])
             return
-        self._made.lines[len(self._lines)] = tool
         self._write([f"  {name}({tool.parameters}): Promise<ToolResult<{tool.result}>>;"])
 
 

@@ -107,7 +107,7 @@ class TypeScriptChecker:
             async with asyncio.timeout(self._budget_ms / 1000):
                 # in a thread: the schemas of tools that nobody has mentioned before may be large
                 declared = await asyncio.to_thread(self._catalogue.declare, program.javascript, catalog, sources)
-                scene = Scene(program.javascript, declared, catalog, sources, compiler.declared_at)
+                scene = Scene(program.javascript, declared, catalog, sources)
                 check = _Check(compiler, program, scene)
                 outcome = await check.outcome()
             is_whole = True
@@ -205,7 +205,7 @@ class _Check:
         complaints = await self._compiler.complaints(ERASED)
         if complaints and len(self._program.javascript) > _INLINE_BYTES:
             await asyncio.to_thread(self._scene.prepare)
-        self._mistakes = await mistakes_in(self._scene, complaints)
+        self._mistakes = mistakes_in(self._scene, complaints)
         if self._mistakes:
             return TypeCheck(checked=True, error=blocked(self._program, self._mistakes), notes=self._notes)
         locate = self._program.locate

@@ -106,6 +106,8 @@ class Compiler:
             "processId": os.getpid(),
             "rootUri": Path(self._folder.name).as_uri(),
             "workspaceFolders": None,
+            # each message wakes two processes, and nobody reads these
+            "initializationOptions": {"logVerbosity": 0, "disablePushDiagnostics": True},
             "capabilities": {
                 "general": {"positionEncodings": ["utf-16"]},
                 "textDocument": {"diagnostic": {"relatedInformation": False}},
@@ -140,14 +142,6 @@ class Compiler:
             raise CompilerLost("it gives no list of errors")
         errors = (item for item in items if _member(item, "severity") == _ERROR)
         return sorted(map(_complaint, errors), key=lambda one: one.start)[:_MOST_COMPLAINTS]
-
-    async def declared_at(self, line: int, column: int) -> list[int]:
-        """The lines of the catalogue that declare what the erased program names at a place. Raises CompilerLost."""
-        asked = {"textDocument": {"uri": self._uri(ERASED)}, "position": {"line": line, "character": column}}
-        answer = await self._connection.request("textDocument/definition", asked)
-        found = answer if isinstance(answer, list) else [answer]
-        lines = [_line(place) for place in found if _member(place, "uri") == self._uri(CATALOGUE)]
-        return [line for line in lines if line is not None]
 
     def kill(self) -> None:
         """End the process and all of its group, now."""
@@ -213,8 +207,3 @@ def _complaint(item: Any) -> Complaint:
 def _place(value: Any) -> tuple[int, int] | None:
     line, column = _member(value, "line"), _member(value, "character")
     return (line, column) if isinstance(line, int) and isinstance(column, int) else None
-
-
-def _line(place: Any) -> int | None:
-    found = _place(_member(_member(place, "range"), "start"))
-    return None if found is None else found[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -81,8 +81,6 @@ class Declarations:
     """By the name of the interface."""
     tools: dict[int, DeclaredTool] = field(default_factory=dict)
     """By number."""
-    lines: dict[int, DeclaredTool] = field(default_factory=dict)
-    """The tool whose signature stands on a line, counted from 0."""
     waiting: tuple[str, ...] = ()
     """Mentioned sources that have not listed their tools yet."""
 
@@ -90,6 +88,14 @@ class Declarations:
     def interfaces(self) -> frozenset[str]:
         """Names of all types that are objects."""
         return frozenset(_INTERFACE.findall(self.text))
+
+    def at(self, address: Sequence[str]) -> DeclaredTool | None:
+        """The tool that these names lead to, the first of them a source."""
+        return self._by_name.get((address[0], ".".join(address[1:]))) if len(address) > 1 else None
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], DeclaredTool]:
+        return {(tool.source, tool.name): tool for tool in self.tools.values()}
 
     def tool_of(self, kind: str) -> DeclaredTool | None:
         """The tool that a type belongs to: by the number in its name, or by its fields if it has no name."""

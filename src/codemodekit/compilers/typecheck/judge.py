@@ -20,7 +20,7 @@ __all__ = ["mistakes_in"]
 _MOST: Final = 8
 
 
-async def mistakes_in(scene: Scene, complaints: Sequence[Complaint]) -> list[Mistake]:
+def mistakes_in(scene: Scene, complaints: Sequence[Complaint]) -> list[Mistake]:
     """The mistakes, in the order of the program, at most eight."""
     reading, arguments = ReadingRules(scene, complaints), ArgumentRules(scene)
     found: list[Mistake] = []
@@ -28,7 +28,7 @@ async def mistakes_in(scene: Scene, complaints: Sequence[Complaint]) -> list[Mis
         node = scene.node(complaint)
         if node is None:
             continue
-        mistake = reading.mistake(complaint, node) or await arguments.mistake(complaint, node)
+        mistake = reading.mistake(complaint, node) or arguments.mistake(complaint, node)
         if mistake is not None:
             found.append(mistake)
         if len(found) == _MOST:

@@ -83,7 +83,7 @@ class ReadingRules:
     # --- sources and tools ------------------------------------------------------------------------------------------
 
     def _no_address(self, complaint: Complaint, owner: Node, name: str, group: Group | None) -> Mistake | None:
-        if not self._scene.bindings.leads_to_tools(owner):
+        if self._scene.bindings.address(owner) is None:
             return None
         return self._no_source(complaint, name) if group is None else self._no_tool(complaint, group, name)
 
@@ -109,7 +109,7 @@ class ReadingRules:
 
     def _called(self, complaint: Complaint, node: Node, kind: str) -> Mistake | None:
         group = self._scene.declared.groups.get(kind)
-        if group is None or not self._scene.bindings.leads_to_tools(_called_by_name(node)):
+        if group is None or self._scene.bindings.address(_called_by_name(node)) is None:
             return None
         called = ".".join((group.source, *group.path))
         message = f"{cut(called)!r} is no tool, it has tools: call one of them, with one object of fields"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,10 +16,7 @@ from codemodekit.compilers.typecheck.mistakes import Mistake, MistakeKind, cut
 from codemodekit.compilers.typecheck.syntax import ProgramSyntax
 from codemodekit.compilers.typescript.text import SourceText
 
-__all__ = ["Lookup", "Scene"]
-
-Lookup = Callable[[int, int], Awaitable[Sequence[int]]]
-"""From a place in the program, line and column from 0, to the lines of the declarations that it leads to."""
+__all__ = ["Scene"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,6 @@ class Scene:
     declared: Declarations
     catalog: Catalog
     sources: Sequence[str]
-    lookup: Lookup
 
     @cached_property
     def text(self) -> SourceText:
@@ -54,19 +50,11 @@ class Scene:
         start, end = self._offset(complaint.start), self._offset(complaint.end)
         return None if start is None or end is None else self.syntax.covering(start, end)
 
-    async def called_by(self, call: Node) -> DeclaredTool | None:
+    def called_by(self, call: Node) -> DeclaredTool | None:
         """The tool that a call is certain to call."""
         function = call.child_by_field_name("function")
-        name = self.syntax.callee_name(call)
-        if function is None or name is None or not self.bindings.leads_to_tools(function):
-            return None
-        place = self.text.location(self.syntax.parsed.span(name)[0])
-        tools = {
-            tool.number: tool
-            for line in await self.lookup(place.line - 1, place.column - 1)
-            if (tool := self.declared.lines.get(line)) is not None
-        }
-        return next(iter(tools.values())) if len(tools) == 1 else None
+        address = None if function is None else self.bindings.address(function)
+        return None if address is None else self.declared.at(address)
 
     def mistake(
         self,

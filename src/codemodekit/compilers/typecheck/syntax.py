@@ -94,32 +94,30 @@ class ProgramSyntax:
             node = parent
         return ".".join(reversed(parts)).replace(".[]", "[]")
 
-    def callee_name(self, call: Node) -> Node | None:
-        """The last name of what is called."""
-        function = call.child_by_field_name("function")
-        function = None if function is None else unwrapped(function)
-        if function is None or function.type == "identifier":
-            return function
-        return function.child_by_field_name("property") or function.child_by_field_name("index")
+    def accessed_name(self, access: Node) -> str | None:
+        """The name in `a.name` or `a["name"]`; None if it is computed."""
+        name, index = access.child_by_field_name("property"), access.child_by_field_name("index")
+        if name is not None:
+            return self.text(name)
+        text = self.text(index) if index is not None and index.type == "string" else "\\"
+        return None if "\\" in text else text[1:-1]
 
-    def address(self, node: Node) -> tuple[str, ...] | None:
-        """The names of `tools.a.b` or `tools["a"].b` after `tools`; None if it is something else."""
-        parts: list[str] = []
-        node = unwrapped(node)
-        while node.type in ("member_expression", "subscript_expression"):
-            name = node.child_by_field_name("property")
-            index = node.child_by_field_name("index")
-            if name is not None:
-                parts.append(self.text(name))
-            elif index is not None and index.type == "string" and "\\" not in self.text(index):
-                parts.append(self.text(index)[1:-1])
-            else:
+    def path_in_pattern(self, name: Node, pattern: Node) -> tuple[str, ...] | None:
+        """The names that lead to a name inside `{ a: { name } }`; None where positions or a rest come in."""
+        names: list[str] = []
+        node = name
+        while node != pattern and (parent := node.parent) is not None:
+            if parent.type == "pair_pattern" and (key := parent.child_by_field_name("key")) is not None:
+                names.append(self.text(key).strip("\"'"))
+            elif parent.type != "object_pattern" or node.type not in (
+                "shorthand_property_identifier_pattern",
+                "pair_pattern",
+            ):
                 return None
-            inner = node.child_by_field_name("object")
-            if inner is None:
-                return None
-            node = unwrapped(inner)
-        return tuple(reversed(parts)) if node.type == "identifier" and self.text(node) == "tools" else None
+            if node.type == "shorthand_property_identifier_pattern":
+                names.append(self.text(node))
+            node = parent
+        return tuple(reversed(names))
 
     # --- how a field is read ----------------------------------------------------------------------------------------
 
