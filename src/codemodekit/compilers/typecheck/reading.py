@@ -132,7 +132,7 @@ class ReadingRules:
         tool = self._scene.declared.tool_of(kind)
         if tool is None or not self._scene.declared.is_object(kind):
             return None
-        message = f"this data of {_address(tool)} is an object and no list{_has(tool)}"
+        message = f"this data of {_address(tool)} is an object and no list{self._has(kind)}"
         return self._made(complaint, tool, message)
 
     def _no_data(self, complaint: Complaint, named: Node, name: str, kind: str) -> Mistake | None:
@@ -171,10 +171,16 @@ class ReadingRules:
             message = f"this data of {_address(tool)} has no {cut(name)!r}; did you mean `{cut(slip)}`?"
             return self._made(complaint, tool, message)
         if self._scene.syntax.is_called(named) and name in _ARRAY_METHODS:
-            return self._made(complaint, tool, f"this data of {_address(tool)} is an object and no list{_has(tool)}")
+            return self._made(
+                complaint, tool, f"this data of {_address(tool)} is an object and no list{self._has(kind)}"
+            )
         if not tool.is_closed:
             return None
-        return self._made(complaint, tool, f"this data of {_address(tool)} has no {cut(name)!r}{_has(tool)}")
+        return self._made(complaint, tool, f"this data of {_address(tool)} has no {cut(name)!r}{self._has(kind)}")
+
+    def _has(self, kind: str) -> str:
+        names = self._scene.declared.members(kind)
+        return f"; it has: {listed(names)}" if names else ""
 
     def _made(self, complaint: Complaint, tool: DeclaredTool, message: str) -> Mistake:
         return self._scene.mistake(complaint, MistakeKind.WRONG_RESULT, message, source=tool.source, tool=tool.name)
@@ -186,10 +192,6 @@ def _source_expression(source: str) -> str:
 
 def _address(tool: DeclaredTool) -> str:
     return f"`{cut(call_expression(tool.source, tool.name))}`"
-
-
-def _has(tool: DeclaredTool) -> str:
-    return f"; its structuredContent has: {listed(tool.result_fields)}" if tool.result_fields else ""
 
 
 _SHORTEST_SLIP: Final = 5
