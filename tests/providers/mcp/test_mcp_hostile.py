@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from http_scripts import Answer, older_server
 from mcp_helpers import code_mode_over, names, outcome, raw_command, raw_stdio, until
 
 from codemodekit.contracts import ToolResult
@@ -114,3 +116,29 @@ async def test_tools_come_and_go_as_the_server_says() -> None:
 async def test_a_server_that_writes_much_to_stderr_is_not_held_up() -> None:
     async with raw_stdio({"tools": ["t"], "stderr": "x" * 1_000, "stderr_times": 2_000}).connect() as session:
         assert names(await session.list_tools()) == ["t"]
+
+
+@pytest.mark.parametrize("method", ["sampling/createMessage", "elicitation/create", "roots/list", "vendor/any"])
+async def test_a_server_behind_a_url_that_asks_for_something_gets_an_error_and_its_call_ends_well(method: str) -> None:
+    heard: list[dict[str, Any]] = []
+
+    async def tool(name: str, message: dict[str, Any]) -> Answer:
+        asked = {"jsonrpc": "2.0", "id": "q", "method": method, "params": {}}
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}}
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in (asked, answer))
+        return 200, {"content-type": "text/event-stream"}, body.encode()
+
+    server = older_server(tool)
+    usual = server._respond
+
+    async def respond(verb: str, headers: dict[str, str], message: dict[str, Any]) -> Answer | None:
+        if verb == "POST" and "method" not in message:
+            heard.append(message)
+            return 202, {}, b""
+        return await usual(verb, headers, message)
+
+    server._respond = respond
+    async with server.running(), mcp.http("x", server.url, mode="2025-11-25").connect() as session:
+        assert isinstance(await outcome(session, "t"), ToolResult)
+        await until(lambda: bool(heard))
+    assert [(message["id"], "error" in message) for message in heard] == [("q", True)]

@@ -178,3 +178,38 @@ async def test_failures_of_a_tool_are_told_apart_from_the_loss_of_its_server(
         assert failure.upstream_code == code
         assert message is None or failure.message == message
         assert isinstance(await outcome(session, "mirror"), ToolResult)
+
+
+MODERN = {
+    "supportedVersions": ["2026-07-28"],
+    "capabilities": {"tools": {}},
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+
+
+@pytest.mark.proves("mcp.hostile", "mcp.eras")
+async def test_odd_schemas_cost_their_tools_only_in_the_newer_protocol_too() -> None:
+    deep: Any = {"x-mcp-header": "A"}
+    for _ in range(350):
+        deep = {"type": "object", "properties": {"a": deep}}
+    schemas = [
+        None,
+        [],
+        "object",
+        {"properties": []},
+        {"properties": {"a": None}},
+        {"properties": {"a": {"x-mcp-header": 7}}},
+        {"properties": {"a": {"type": "string", "x-mcp-header": ""}}},
+        {"properties": {"a": {"type": "string", "x-mcp-header": "A\r\nB: c"}}},
+        {"properties": {"a": {"type": ["string"], "x-mcp-header": {"a": 1}}}},
+        {"properties": {"a": {"$ref": "#/properties/a", "x-mcp-header": "A"}}},
+        deep,
+    ]
+    odd = [{"name": f"odd{index}", "inputSchema": schema} for index, schema in enumerate(schemas)]
+    script = {"discover": MODERN, "pages": {"": {"tools": [*odd, tool("fine")]}}}
+    async with raw_stdio(script, mode="2026-07-28").connect() as session:
+        found = await session.list_tools()
+        assert "fine" in names(found)
+        assert isinstance(await outcome(session, "mirror", {"a": 1}), ToolResult)

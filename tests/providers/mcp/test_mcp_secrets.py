@@ -277,3 +277,20 @@ async def test_spans_of_the_sdk_hold_no_words_of_a_server(monkeypatch: pytest.Mo
     assert len(told) == 1
     assert "bad key" not in told[0].to_json()
     assert (told[0].attributes or {})["error.type"] == "-32001"
+
+
+@pytest.mark.proves("mcp.hostile")
+async def test_a_secret_buried_in_nesting_costs_its_tool_or_call_and_nothing_else() -> None:
+    def nested(levels: int) -> Any:
+        value: Any = SECRET
+        for _ in range(levels):
+            value = {"items": value}
+        return value
+
+    tools = [{"name": "deep", "inputSchema": nested(700)}, {"name": "t", "inputSchema": {"type": "object"}}]
+    calls = {"t": {"result": {"structuredContent": nested(700)}}}
+    async with code_mode_over(raw_stdio({"pages": {"": {"tools": tools}}, "calls": calls}, secrets=[SECRET])) as kit:
+        run = await kit.run("return await tools.raw.t({}).catch((error) => error.code)")
+        tools_left = list(kit.snapshot().sources["raw"].tools)
+    assert run.value == "TOOL_OUTPUT_INVALID"
+    assert tools_left == ["t"]

@@ -44,11 +44,12 @@ def tool_definition(
         text = _json.dumps(raw)
     except (ValueError, RecursionError):
         return Unusable(f"the definition of tool {name[:100]!r} is not JSON or is nested too deeply")
-    shown = raw
-    if redactor.holds(text):
-        shown = {key: _blanked(value, redactor, key in _PROSE) for key, value in raw.items() if key != "_meta"}
-        if redactor.holds(_json.dumps([shown.get(key) for key in ("name", "inputSchema", "outputSchema")])):
-            return Unusable("a tool is left out: its name or schema holds a secret of its source's configuration")
+    try:
+        shown = _shown(raw, text, redactor)
+    except RecursionError:
+        return Unusable(f"the definition of tool {redactor.clean(name[:100])!r} is nested too deeply")
+    if shown is None:
+        return Unusable("a tool is left out: its name or schema holds a secret of its source's configuration")
     description = shown.get("description")
     definition = ToolDefinition(
         name=name,
@@ -61,6 +62,15 @@ def tool_definition(
         sideband={key: value for key, value in raw.items() if key not in _DEFINED},
     )
     return definition, len(text)
+
+
+def _shown(raw: dict[str, Any], text: str, redactor: Redactor) -> dict[str, Any] | None:
+    """The definition as it may be seen; None if a call could not do without a secret in it."""
+    if not redactor.holds(text):
+        return raw
+    shown = {key: _blanked(value, redactor, key in _PROSE) for key, value in raw.items() if key != "_meta"}
+    needed = _json.dumps([shown.get(key) for key in ("name", "inputSchema", "outputSchema")])
+    return None if redactor.holds(needed) else shown
 
 
 def _blanked(value: JsonValue, redactor: Redactor, prose: bool = False) -> JsonValue:

@@ -103,7 +103,7 @@ class Reading:
             self._note(found.reason)
             return
         tool, size = found
-        if self._drop_bad_headers and (reason := find_invalid_x_mcp_header(tool.input_schema)) is not None:
+        if self._drop_bad_headers and (reason := _header_fault(tool)) is not None:
             self._note(f"tool {tool.name[:100]!r} is left out: its x-mcp-header annotation is not valid ({reason})")
             return
         self._bytes += size
@@ -134,3 +134,10 @@ class Reading:
     def _note(self, note: str) -> None:
         if len(self._notes) < MAX_NOTES:
             self._notes.append(note)
+
+
+def _header_fault(tool: ToolDefinition) -> str | None:
+    try:
+        return find_invalid_x_mcp_header(tool.input_schema)
+    except RecursionError:
+        return "it is nested too deeply to be looked through"

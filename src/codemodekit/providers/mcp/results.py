@@ -60,7 +60,10 @@ async def without_secrets(raw: JsonValue, redactor: Redactor) -> JsonValue:
 def _blanked(raw: dict[str, Any], text: str, redactor: Redactor) -> dict[str, Any]:
     if not redactor.holds(text):
         return raw
-    return {**raw, **{key: redactor.blank(raw[key]) for key in _SHOWN if key in raw}}
+    try:
+        return {**raw, **{key: redactor.blank(raw[key]) for key in _SHOWN if key in raw}}
+    except RecursionError as error:
+        raise ToolResultInvalid("the server's answer is nested too deeply") from error
 
 
 def tool_result(raw: JsonValue, shown: JsonValue, *, null_is_a_value: bool) -> ToolResult:
