@@ -74,6 +74,25 @@ def test_a_schema_is_refused_or_judges_every_value_and_explains_what_it_refuses(
             assert error.given
 
 
+def with_guards(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same, and work that multiplies below a property no value has, so that all references are guarded."""
+    loop = {"allOf": [{"properties": {"x": {"$ref": "#/definitions/loop"}}}] * 2}
+    branching = {"properties": {"never there": {"$ref": "#/definitions/loop"}}}
+    return {**schema, "definitions": {"loop": loop}, "allOf": [*schema.get("allOf", []), branching]}
+
+
+@pytest.mark.proves("schema.bounded")
+@settings(max_examples=200, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(schemas().filter(lambda one: isinstance(one, dict)), st.lists(values, max_size=4))
+def test_a_schema_with_guards_judges_as_the_one_without(schema: Any, given_: list[Any]) -> None:
+    try:
+        check, guarded = compile_schema(schema), compile_schema(with_guards(schema))
+    except SchemaUnsupported:
+        return
+    for value in given_:
+        assert check.is_valid(value) is guarded.is_valid(value)
+
+
 @pytest.mark.proves("schema.quarantine")
 @settings(max_examples=200, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(values)

@@ -45,10 +45,10 @@ def check_input(call: GuestCall, tool: CatalogTool) -> None:
     """
     if call.problem is not None:
         message, details = f"{tool.callable}: {call.problem}", None
-    elif tool.input.is_valid(call.input):
-        return
     else:
         errors = tool.input.errors(call.input)
+        if not errors:
+            return
         message = f"the input of {tool.callable} is not valid: {listed(errors)}"
         details = {"errors": [error.to_wire() for error in errors]}
     raise refused(DiagnosticCode.TOOL_INPUT_INVALID, message, call.source, call.tool, details=details)

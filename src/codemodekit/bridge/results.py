@@ -22,12 +22,14 @@ def output_note(tool: CatalogTool, result: ToolResult) -> str | None:
         CallRefused: it does not match, and the source does not let it pass.
     """
     structured = result.structured_content
-    if tool.output is None or (structured is not ABSENT and tool.output.is_valid(structured)):
+    if tool.output is None:
         return None
     if structured is ABSENT:
         what, details = "it has no structuredContent, which its output schema asks for", None
     else:
         errors = tool.output.errors(structured)
+        if not errors:
+            return None
         what, details = listed(errors), {"errors": [error.to_wire() for error in errors]}
     if tool.definition.output_mismatch == "error":
         raise _unusable(tool, what, details)

@@ -29,9 +29,9 @@ __all__ = ["FieldError", "SchemaCheck", "SchemaUnsupported", "compile_schema"]
 
 _MAX_SCHEMA_BYTES: Final = 4 << 20
 _LARGE: Final = 64 * 1024
-_MAX_PATTERNS: Final = 16 << 20
+_MAX_PATTERNS: Final = 8 << 20
 """Bytes of the programs of all patterns of one schema."""
-_UNTAKEN: Final = PatternCost(4 << 20, backtracks=False)
+_UNTAKEN: Final = PatternCost(2 << 20, backtracks=False)
 _MAX_PATTERNS_AT_ONCE: Final = 256 * 1024
 """Those of a schema that stays compiled: few words make a large program, and a source may list ten thousand tools."""
 
