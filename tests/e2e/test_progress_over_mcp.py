@@ -63,6 +63,34 @@ async def test_a_served_run_sends_its_stations_in_order_when_asked_and_none_else
     assert len(heard) == before
 
 
+@pytest.mark.slow
+@pytest.mark.proves("surface.progress", "limit.progress", "observe.advisory")
+async def test_whatever_a_program_calls_its_tools_progress_stays_whole_short_and_on_one_line(tmp_path: Path) -> None:
+    """The names in a message are the program's own text: half characters would break the connection."""
+    config = tmp_path / "codemode.json"
+    config.write_text(json.dumps({"python": {"app": "json:loads"}, "policy": "allow-all"}), encoding="utf-8")
+    heard: list[str] = []
+
+    async def listen(_progress: float, _total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    program = """
+    for (const name of ["\\ud800", "a\\nb\\u001b[31m", "ä".repeat(5000), "\\u2028"])
+      await tools.$call(name, name, {}).catch(() => 0);
+    return 7;
+    """
+    server = StdioServerParameters(command=sys.executable, args=["-m", "codemodekit", "serve", "--config", str(config)])
+    async with Client(server) as client:
+        with anyio.fail_after(30):
+            answer = await client.call_tool("run_typescript", {"code": program}, progress_callback=listen)
+    assert answer.structured_content is not None
+    assert answer.structured_content["value"] == 7
+    assert [text.partition(":")[0] for text in heard[2:]] == ["tool finished (rejected)"] * 4 + ["finished"]
+    for text in heard:
+        assert len(text.encode("utf-8")) <= 1024
+        assert all(character.isprintable() for character in text)
+
+
 def serving(*sources: ToolProvider) -> tuple[CodeMode, Server[Any]]:
     code_mode = CodeMode(providers=sources, tool_policy=allow_all_tool_calls())
     server: Server[Any] = Server("consumer", version="1")

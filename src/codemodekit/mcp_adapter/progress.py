@@ -20,6 +20,8 @@ _log = logging.getLogger(__name__)
 
 _QUEUE: Final = 256
 _LAST_WORDS_S: Final = 1.0
+_MOST_BYTES: Final = 1024
+_LONGEST_NAME: Final = 80
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 """Progress, total and message to the client; does nothing when the request carried no progress token."""
@@ -91,5 +93,18 @@ def _text(event: _Event) -> str:
     what = event.kind.replace("_", " ")
     if event.status and event.status != "ok":
         what += f" ({event.status})"
-    words = [what, f"{event.source}.{event.tool}" if event.tool else None, event.message]
-    return ": ".join(word for word in words if word)
+    named = f"{_name(event.source)}.{_name(event.tool)}" if event.tool else None
+    words = [what, named, event.message]
+    return _bounded(": ".join(word for word in words if word))
+
+
+def _name(name: str | None) -> str:
+    """A name is what the program called, and need not exist: it may be anything."""
+    text = "".join(character if character.isprintable() else "\ufffd" for character in name or "")
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def _bounded(text: str) -> str:
+    # half a surrogate pair cannot be sent, and the SDK's transports fail at it with all else that they carry
+    data = text.encode("utf-8", "replace")
+    return data[:_MOST_BYTES].decode("utf-8", "ignore")
