@@ -22,6 +22,7 @@ from codemodekit.mcp_adapter import register_code_mode_tools
 from codemodekit.policy import policy_rules
 from codemodekit.providers.local import local
 from codemodekit.providers.mcp.sources import mcp
+from codemodekit.testing import InMemoryProvider
 from scripted_kit import app, kit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.proves("observe.spans")]
@@ -189,6 +190,15 @@ async def test_failures_are_errors_by_their_code_and_names_only_those_of_tools_t
     for each in (span, run):
         assert (each.status.status_code, each.status.description) == (trace.StatusCode.ERROR, None)
         assert "secret_key" not in each.to_json()
+
+
+async def test_a_name_that_no_exporter_could_send_is_mended(exporter: InMemorySpanExporter) -> None:
+    async with kit(InMemoryProvider("sour\udfffce", ["tool"])) as code_mode:
+        result = await code_mode.run("await tools.$call('sour\\udfffce', 'tool', {}); return 1")
+    assert result.value == 1, result.error
+    _, calls = by_call(exporter)
+    assert of(calls["call_1"], "codemodekit.source") == "sour?ce"
+    assert calls["call_1"].to_json().encode("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,9 @@ class SpanWatcher(Watcher):
         }
         if not named:
             return self._tracer.start_span(TOOL_OPERATION, context=self._above, attributes=attributes)
-        attributes |= {"gen_ai.tool.name": call.tool, "codemodekit.source": call.source}
-        return self._tracer.start_span(f"{TOOL_OPERATION} {call.tool}", context=self._above, attributes=attributes)
+        tool = _whole(call.tool)
+        attributes |= {"gen_ai.tool.name": tool, "codemodekit.source": _whole(call.source)}
+        return self._tracer.start_span(f"{TOOL_OPERATION} {tool}", context=self._above, attributes=attributes)
 
     def _fail(self, span: Span, error: str) -> None:
         span.set_attribute("error.type", error)
@@ -139,3 +140,8 @@ class SpanWatcher(Watcher):
             yield
         finally:
             self._context.detach(token)
+
+
+def _whole(name: str) -> str:
+    """A name without half surrogate pairs, at which exporters fail with all the spans they carry."""
+    return name if name.isascii() else name.encode("utf-8", "replace").decode()
