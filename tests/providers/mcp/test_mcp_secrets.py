@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import random
 import traceback
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from codemodekit.catalog.health import Reconnect
 from codemodekit.contracts import ToolResult
 from codemodekit.errors import SourceLost, ToolCallFailed
+from codemodekit.providers.mcp.redaction import Redactor
 from codemodekit.providers.mcp.sources import McpToolProvider, mcp
 
 pytestmark = [pytest.mark.anyio, pytest.mark.proves("error.secrets")]
@@ -62,6 +64,21 @@ def test_a_secret_is_found_in_every_form_and_the_text_around_it_stays(form: str)
     assert "[redacted]" in cleaned
     assert SECRET[:6].lower() not in cleaned.lower()
     assert form.split()[0] not in cleaned
+
+
+def test_whatever_surrounds_a_secret_it_is_taken_out_and_text_without_one_stays() -> None:
+    chance = random.Random(1)
+    scraps = ["%", "%4", "%41", "\\", "\\u", "\\u00e9", "\\n", "\n", "\ud800", "\u200b", "İ", "ΑΣ", "a", " ", "&amp;"]
+    for _ in range(300):
+        secret = "".join(chance.choices('aB1Σé%\\n "/&+İ', k=chance.randint(9, 20))) + "q7"
+        redactor = Redactor([secret])
+        around = ["".join(chance.choices(scraps, k=chance.randint(0, 8))) for _ in range(2)]
+        if not redactor.holds("".join(around)):
+            assert redactor.blank("".join(around)) == "".join(around)
+        for form in (secret, secret.upper(), json.dumps(secret)[1:-1], quote(secret, errors="replace")):
+            cleaned = redactor.blank(f"{around[0]}({form}){around[1]}")
+            assert not redactor.holds(cleaned), (secret, around, form)
+            assert "[redacted]" in cleaned
 
 
 @pytest.mark.parametrize("form", [HEX_KEY, HEX_KEY.upper(), HEX_KEY[:16] + "\n" + HEX_KEY[16:]])

@@ -73,12 +73,11 @@ async def events(chunks: AsyncIterator[bytes], *, until_too_long: bool = False) 
     Raises:
         EndlessLine: an event does not end.
     """
-    cutter, draft, carried = Lines(), _Draft(), b""
+    cutter, draft, after_return = Lines(), _Draft(), False
     async for chunk in chunks:
-        text = carried + chunk
-        carried = b"\r" if text.endswith(b"\r") else b""  # its line feed may be in the next piece
-        text = text.removesuffix(carried).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        for line in cutter.feed(text):
+        text = chunk.removeprefix(b"\n") if after_return else chunk
+        after_return = chunk.endswith(b"\r")  # it has ended its line, and its line feed may be in the next piece
+        for line in cutter.feed(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")):
             if line.head or not line.whole:
                 draft.take(line)
                 continue

@@ -51,7 +51,7 @@ class Spotter:
         ordered = sorted(forms, key=lambda form: (-len(form), form))
         self._verbatim = re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
         self._long = _ordered(_squeezed(form) for form in forms if len(_squeezed(form)) >= _MIN_BROKEN)
-        self._short = _ordered(form.lower() for form in forms if len(_squeezed(form)) < _MIN_BROKEN)
+        self._short = _ordered(form.casefold() for form in forms if len(_squeezed(form)) < _MIN_BROKEN)
         self._quick = tuple(map(_bytes, self._long))
 
     def found_in(self, text: str) -> bool:
@@ -71,10 +71,12 @@ class Spotter:
         for start, stop in _merged(self._spans(text)):
             pieces += [text[end:start], MARK]
             end = stop
-        return "".join([*pieces, text[end:]])
+        blanked = "".join([*pieces, text[end:]])
+        # Reading quickly and reading exactly differ in rare texts; then better too much than too little.
+        return MARK if self.found_in(blanked) else blanked
 
     def _is_in(self, reading: str) -> bool:
-        lowered = reading.lower()
+        lowered = reading.casefold()
         if any(form in lowered for form in self._short):
             return True
         if not lowered.isascii():
@@ -104,7 +106,7 @@ class _View:
         return self._mapped(_squeezed)
 
     def lowered(self) -> _View:
-        return self._mapped(str.lower)
+        return self._mapped(str.casefold)
 
     def decoded(self) -> _View | None:
         """The same with its escapes read; None if there is none."""
@@ -134,7 +136,7 @@ class _View:
 
 def _squeezed(text: str) -> str:
     """Without blanks, line ends and invisible characters, in one case."""
-    text = "".join(text.lower().split())
+    text = "".join(text.casefold().split())
     return text if text.isascii() else text.translate(_INVISIBLE)
 
 
