@@ -19,10 +19,11 @@ from codemodekit.code_mode import AuditLog, CodeMode
 from codemodekit.code_mode.audit import file as file_module
 from codemodekit.code_mode.audit import log as log_module
 from codemodekit.code_mode.audit.file import AuditFile
-from codemodekit.contracts import Allow, Deny, PolicyRequest
+from codemodekit.contracts import Allow, Deny, PolicyRequest, Returned
 from codemodekit.errors import ConfigurationError
 from codemodekit.policy import allow_all_tool_calls, policy_rules
 from codemodekit.providers.local import ToolContext, local
+from codemodekit.testing import ScriptedSandbox
 from scripted_kit import app, kit
 
 pytestmark = [pytest.mark.anyio, pytest.mark.proves("observe.audit")]
@@ -517,3 +518,23 @@ async def test_one_log_serves_several_hosts_until_the_last_has_left(tmp_path: Pa
     async with kit(audit=log) as third:
         await third.run("return 1")
     assert len(read(path)) == 3
+
+
+@pytest.mark.proves("observe.audit-losses")
+async def test_lines_are_written_also_when_the_sandbox_cannot_be_closed(tmp_path: Path) -> None:
+    class Stuck(ScriptedSandbox):
+        async def aclose(self) -> None:
+            raise RuntimeError("stuck")
+
+    path = tmp_path / "audit.jsonl"
+    made = CodeMode(
+        providers=[],
+        tool_policy=allow_all_tool_calls(),
+        sandbox=Stuck([Returned("1")]),
+        audit=AuditLog(path),
+    )
+    await made.start()
+    await made.run("return 1")
+    with pytest.raises(RuntimeError, match="stuck"):
+        await made.aclose()
+    assert [line["event"] for line in read(path)] == ["run"]

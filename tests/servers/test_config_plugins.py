@@ -86,3 +86,11 @@ def test_two_sources_of_the_configs_own_still_may_not_share_a_name(tmp_path: Pat
     config = {"mcpServers": {"x": {"command": "x"}}, "plugins": [{"root": "a"}]}
     with pytest.raises(ConfigError, match="two sources are named 'x'"):
         load(tmp_path, config, mcp={"mcpServers": {"x": {"command": "y"}}})
+
+
+def test_two_plugins_may_not_share_a_data_folder(tmp_path: Path) -> None:
+    package(tmp_path / "a", "deploy", "ship")
+    package(tmp_path / "b", "other", "sail")
+    plugins = [{"root": "a", "dataDir": "data"}, {"root": "b", "dataDir": "./x/../data"}]
+    with pytest.raises(ConfigError, match=r"plugins\[1\].dataDir: is the data folder of another plugin"):
+        load(tmp_path, {"plugins": plugins})

@@ -160,9 +160,11 @@ class CodeMode:
             await asyncio.wait(running, timeout=5)
         if self._type_checker is not None:
             await self._type_checker.aclose()
-        await self._catalog.aclose()
-        await self._sandbox.aclose()
-        await self._host.aclose()
+        try:
+            await self._catalog.aclose()
+            await self._sandbox.aclose()
+        finally:
+            await self._host.aclose()
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -30,6 +30,10 @@ __all__ = ["HostSide", "ObservationHealth"]
 _CATCH_UP_S: Final = 0.25
 """How long a run that is over waits for listeners that keep up."""
 
+_MOST_EVENTS: Final = 10_000
+_MOST_RECORDS: Final = 1_000
+"""What may wait for one listener; a record holds an exception, and with it what its frames hold."""
+
 _CUT_OFF_S: Final = 1.0
 """How long a coroutine that listens to one run may go on after its end."""
 
@@ -96,7 +100,8 @@ class HostSide:
         self._open = True
         for name, function in self._code.items():
             if function is not None:
-                self._outboxes[name] = Outbox(function, self._teller, what=name)
+                most = _MOST_RECORDS if name == "on_diagnostic" else _MOST_EVENTS
+                self._outboxes[name] = Outbox(function, self._teller, what=name, most=most)
         if self.wants_results:
             self._outboxes["on_trusted_result"].on_failure = self._record_choking
 

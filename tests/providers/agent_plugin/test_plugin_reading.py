@@ -252,6 +252,9 @@ def test_a_prefix_stands_before_every_name(tmp_path: Path) -> None:
     write_plugin(tmp_path / "p", {"a": PLAIN, "b": REMOTE})
     plugin = load_agent_plugin(tmp_path / "p", tmp_path / "data", prefix="deploy-")
     assert names(plugin) == ["deploy-a", "deploy-b"]
+    for wrong in ("a\n", "\0", 7):
+        with pytest.raises(ConfigurationError, match="prefix"):
+            load_agent_plugin(tmp_path / "p", tmp_path / "data", prefix=wrong)  # type: ignore[arg-type]
 
 
 def test_without_a_data_folder_each_copy_has_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

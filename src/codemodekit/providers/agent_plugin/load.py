@@ -40,6 +40,8 @@ def load_agent_plugin(
         ConfigurationError: there is no such folder, or its manifest rejects the plugin as a whole.
     """
     folder = _root(root)
+    if not _is_printable(prefix):
+        raise ConfigurationError(f"the prefix of plugin {str(folder)!r} must be text that can be printed")
     try:
         manifest, odd = _manifest(folder)
     except Fault as fault:
@@ -100,3 +102,7 @@ def _data_dir(given: str | os.PathLike[str] | None, manifest: Manifest, folder: 
         return (own if given is None else Path(given)).expanduser().resolve()
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise ConfigurationError(f"{str(given)!r} cannot be the data folder of a plugin") from error
+
+
+def _is_printable(text: object) -> bool:
+    return isinstance(text, str) and text.isprintable()

@@ -31,6 +31,7 @@ def read_plugins(
     """
     sources: list[PluginSource] = []
     notices: list[PluginNotice] = []
+    places: set[Path] = set()
     for item in node.items():
         item.only(PLUGIN_KEYS)
         disabled = item.get("disabled")
@@ -48,6 +49,9 @@ def read_plugins(
                 raise item.child("root").error("there is no such folder") from error
             notices.append(PluginNotice(plugin=_written(item), message=f"is not loaded: {error}"))
             continue
+        if plugin.data_dir in places and item.get("dataDir") is not None:
+            raise item.child("dataDir").error("is the data folder of another plugin; give each one of its own")
+        places.add(plugin.data_dir)
         made = [PluginSource(name=each.name, plugin=plugin.name, provider=each) for each in plugin.providers]
         notices += [PluginNotice(plugin=plugin.name, message=str(note), server=note.server) for note in plugin.notes]
         sources = [*sources, *made]
