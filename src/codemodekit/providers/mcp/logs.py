@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Final
 
 from codemodekit.providers.mcp.redaction import Redactor
@@ -36,13 +37,18 @@ _redactor: ContextVar[Redactor | None] = ContextVar("codemodekit_mcp_redactor", 
 @contextmanager
 def logs_cleaned(redactor: Redactor) -> Iterator[None]:
     """What is logged inside, and by tasks started inside, shows nothing that the redactor knows."""
-    for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_FILTER)  # once, whatever the number of calls
+    _install()
     token = _redactor.set(redactor)
     try:
         yield
     finally:
         _redactor.reset(token)
+
+
+@cache
+def _install() -> None:
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_Cleaning())
 
 
 class _Cleaning(logging.Filter):
@@ -53,6 +59,3 @@ class _Cleaning(logging.Filter):
             # A traceback quotes the exceptions behind it, and those the server.
             record.exc_info = record.exc_text = record.stack_info = None
         return True
-
-
-_FILTER: Final = _Cleaning()
