@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from codemodekit.contracts import ToolProvider
 from codemodekit.errors import ConfigurationError
 from codemodekit.limits import ExecutionLimits
+
+if TYPE_CHECKING:
+    from codemodekit.contracts import ToolProvider
 
 __all__ = [
     "POLICY_NAMES",

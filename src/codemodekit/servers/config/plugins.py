@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from codemodekit.errors import ConfigurationError
-from codemodekit.providers.agent_plugin import AgentPlugin, load_agent_plugin
 from codemodekit.servers.config.expand import Expander, ExpansionError
 from codemodekit.servers.config.model import ConfigError, PluginNotice, PluginSource, Source
 from codemodekit.servers.config.reading import Node
+
+if TYPE_CHECKING:
+    from codemodekit.providers.agent_plugin import AgentPlugin
 
 __all__ = ["PLUGIN_KEYS", "beside", "read_plugins"]
 
@@ -74,6 +76,8 @@ def beside(own: Iterable[Source], plugins: Iterable[PluginSource]) -> tuple[tupl
 
 
 def _plugin(item: Node, expander: Expander, folder: Path) -> AgentPlugin:
+    from codemodekit.providers.agent_plugin import load_agent_plugin  # time that a config without plugins can spare
+
     data_dir, prefix = item.get("dataDir"), item.get("prefix")
     return load_agent_plugin(
         _root(item, expander, folder),
