@@ -153,6 +153,9 @@ REQUIREMENTS: dict[str, str] = {
     "search.paging": "Paging reaches everything once.",
     "search.contract": "The result contract and the declarations say how to call and how to read.",
     "search.text": "The text alone suffices to continue.",
+    "search.hostile-tools": "Endless, stuffed and sly names, descriptions and schemas win no place and break nothing.",
+    "search.waits": "A search that finds nothing waits a bounded time for sources that are connecting, and each answer "
+    "says which sources it does not know.",
     "search.scale": "Search holds at tens of thousands of tools.",
     # -- declarations ------------------------------------------------------------------------------------------------
     "types.compile": "Every emitted declaration compiles under `tsc --strict`.",

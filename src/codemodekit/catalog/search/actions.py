@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
-    "ALL", "PHRASES", "READING", "actions_of", "asks_only", "is_mostly_noun", "is_verb", "synonyms_of", "verb_of",
+    "ALL", "PHRASES", "READING", "TELLING", "actions_of", "asks_only", "is_mostly_noun", "is_verb", "synonyms_of",
+    "verb_of",
 ]  # fmt: skip
 
 _TEXT: Final = """
@@ -51,7 +52,6 @@ subscribe: subscribe follow watch
 unsubscribe: unsubscribe unfollow unwatch
 refresh: refresh reload sync synchronize
 analyze: analyze analyse inspect examine
-log: log history
 """
 
 _OF: Final[dict[str, tuple[str, ...]]] = {}
@@ -62,7 +62,7 @@ for _line in _TEXT.strip().splitlines():
     for _verb in _VERBS[_action]:
         _OF[_verb] = (*_OF.get(_verb, ()), _action)
 
-_READING_TEXT: Final = "get list search count compare check download summarize analyze log"
+_READING_TEXT: Final = "get list search count compare check download summarize analyze"
 READING: Final = frozenset(_READING_TEXT.split())
 """Actions that leave things as they are."""
 
@@ -71,19 +71,22 @@ ALL: Final = frozenset(("all", "every", "each", "overview", "existing", "availab
 
 _ASKING_TEXT: Final = """
 which what who whose when where recent recently latest last newest current currently status overview existing available
-information info details about
+information info details about history
 """
 _ASKING: Final = frozenset(_ASKING_TEXT.split())
 """Words that ask about something rather than for something to be done."""
 
 _NOUNS_TEXT: Final = """
-list log history post query search order schedule record plan book lock match index view display detail number total
+list log post query search order schedule record plan book lock match index view display detail number total
 test answer copy fork push filter watch move set change share load import export dump save start end drop patch merge
 split sum diff summary difference check new see build
 """
 _MOSTLY_NOUNS: Final = frozenset(_NOUNS_TEXT.split())
 """Verbs that are at least as often something else: they say what is done only at the beginning, or where nothing else
 does."""
+
+TELLING: Final = frozenset(("log", "history", "status", "info", "information", "stats", "details"))
+"""Last words of names of tools that tell something and have no verb."""
 
 PHRASES: Final[dict[tuple[str, ...], str]] = {
     ("get", "rid", "of"): "delete",

@@ -44,6 +44,8 @@ _NOISE: Final = frozenset(
 )
 """Words that say nothing about a tool."""
 
+_HOLLOW: Final = frozenset(("detail", "details", "info", "information", "overview"))
+"""Nouns that only say that something is wanted of the next one."""
 _PREPOSITIONS: Final = frozenset(("about", "at", "by", "for", "from", "in", "of", "on", "that", "to", "which", "with"))
 
 
@@ -190,7 +192,7 @@ def _head(units: Sequence[_Unit], action: _Unit | None, asked: Sequence[str]) ->
     places = {word: place for place, word in enumerate(asked)}
     for one, other in pairwise(nouns):
         between = asked[places.get(one.word, 0) + 1 : places.get(other.word, 0)]
-        if not _PREPOSITIONS.isdisjoint(between) and not asks_only(frozenset((one.word,))):
+        if not _PREPOSITIONS.isdisjoint(between) and one.word not in _HOLLOW:
             return one
     return nouns[-1] if nouns else None
 

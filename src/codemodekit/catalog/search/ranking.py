@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from codemodekit.catalog.search.actions import ALL, READING, actions_of, is_mostly_noun, is_verb
+from codemodekit.catalog.search.actions import ALL, READING, TELLING, actions_of, is_mostly_noun, is_verb
 from codemodekit.catalog.search.query import Query, Term
 from codemodekit.catalog.search.words import folded, light_stem, spaced, words
 from codemodekit.catalog.snapshot import CatalogTool
@@ -206,11 +206,13 @@ def _verb(found: Sequence[str]) -> str | None:
     """The word that says what a tool does: its first clear verb, else a doubtful one at the beginning or end."""
     clear = (word for word in found if is_verb(word) and not is_mostly_noun(word))
     doubtful = (word for word in (*found[:1], *found[-1:]) if is_verb(word))
-    return next(clear, None) or next(doubtful, None)
+    return next(clear, None) or next(doubtful, None) or (found[-1] if found[-1:] and found[-1] in TELLING else None)
 
 
 def _actions(verb: str, found: Sequence[str]) -> tuple[str, ...]:
     """What the verb means; who gets several things lists them."""
+    if verb in TELLING and not is_verb(verb):
+        return ("get", "list")
     several = not ALL.isdisjoint(found) or found[-1].endswith("s")
     return (*actions_of(verb), *(("list",) if verb in ("get", "fetch", "read", "retrieve") and several else ()))
 
