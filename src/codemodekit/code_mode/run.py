@@ -70,6 +70,8 @@ class Run:
     pump: Pump | None = None
     ended: Ending | None = None
     """How the program ended, while calls it did not await may still run."""
+    committed: Ending | None = None
+    """How the run ended: the first of all that might have ended it."""
     fault: BaseException | None = None
     """What broke the sandbox, if it did."""
     result_bytes: int | None = None
@@ -79,24 +81,44 @@ class Run:
 
     async def execute(self) -> RunResult:
         """Run to the end; never raises for what program, tools, sources or the sandbox do."""
+        try:
+            await self._to_its_end()
+            await self._leave()
+        except asyncio.CancelledError:
+            self._commit(HOST_CLOSING)
+            await self._end_cancelled()
+            raise
+        return self._result()
+
+    async def _end_cancelled(self) -> None:
+        """Let go of everything, also when a second cancelling comes meanwhile."""
+        try:
+            await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, self.pump)
+        finally:
+            try:
+                await self._leave()
+            finally:
+                self.cut_short = self._result()
+
+    def _commit(self, ending: Ending) -> None:
+        """This is how the run ended, unless it has ended already: what comes later changes nothing."""
+        if self.committed is None:
+            self.committed = ending
+
+    async def _to_its_end(self) -> None:
         wall = asyncio.timeout(self.limits.wall_time_ms / 1000)
         asked = _cancellings()
         try:
             async with wall:
-                ending = await self._play()
+                self._commit(await self._play())
         except asyncio.CancelledError as error:
-            if _cancellings() == asked:  # nobody asked for it: the sandbox did it to itself
-                ending = await self._break(error)
-            else:
-                await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, self.pump)
-                self.cut_short = self._result(HOST_CLOSING)
+            if _cancellings() != asked:
                 raise
+            await self._break(error)  # nobody asked for it: the sandbox did it to itself
         except Exception as error:
-            ending = await (self._run_out() if wall.expired() else self._break(error))
+            await (self._run_out() if wall.expired() else self._break(error))
         finally:
             self.bridge.close()
-            await self._leave()
-        return self._result(ending)
 
     async def _play(self) -> Ending:
         self.guest = await self._launched()
@@ -105,16 +127,16 @@ class Run:
         await self._finish_calls(ended)
         return ended
 
-    async def _run_out(self) -> Ending:
+    async def _run_out(self) -> None:
         """The time is over; a program that has ended by then has ended well, whatever it left running."""
+        self._commit(self.ended if self.ended is not None else self._timed_out())
         await self._abandon(DiagnosticCode.EXECUTION_TIMEOUT, self.pump)
-        return self.ended if self.ended is not None else self._timed_out()
 
-    async def _break(self, error: BaseException) -> Ending:
+    async def _break(self, error: BaseException) -> None:
         """The sandbox is broken: what was called until then is in the receipt all the same."""
         self.fault = error
+        self._commit(_SANDBOX_BROKEN)
         await self._abandon(DiagnosticCode.INTERNAL_ERROR, self.pump)
-        return _SANDBOX_BROKEN
 
     async def _leave(self) -> None:
         """Close the guest. One that does not let itself be closed is left to itself: the run has its ending."""
@@ -148,6 +170,7 @@ class Run:
             if isinstance(ending, Returned):
                 await self.bridge.drain()
             else:
+                self._commit(ending)
                 await self._abandon(DiagnosticCode.EXECUTION_CANCELLED, None)
 
     async def _abandon(self, reason: DiagnosticCode, pump: Pump | None) -> None:
@@ -164,7 +187,9 @@ class Run:
 
     # --- the result ---------------------------------------------------------------------------------------------
 
-    def _result(self, ending: Ending) -> RunResult:
+    def _result(self) -> RunResult:
+        assert self.committed is not None
+        ending = self.committed
         value, error = self._outcome(ending)
         calls = self.bridge.receipts()
         return RunResult(
