@@ -185,6 +185,28 @@ def test_tools_shows_sources_with_their_state(configured: Run) -> None:
     complaint(configured("tools", "ap"), "no source 'ap'", "crm, app")
 
 
+@pytest.mark.proves("cli.commands", "search.scale")
+def test_very_many_tools_are_shown_in_part_and_given_whole_as_json(configured: Run, tmp_path: Path) -> None:
+    (tmp_path / "cmk_many_tools.py").write_text(
+        "from codemodekit import define_tool\n"
+        "def made(n): return define_tool(lambda: n, name=f'tool_{n:04}', description='One\\x1b[31m of many.')\n"
+        "tools = [made(n) for n in range(1200)]\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "codemode.json").write_text('{"python": {"app": "cmk_many_tools:tools"}}', encoding="utf-8")
+    code, out, _ = configured("tools")
+    assert code == 0
+    assert "tools.app.tool_0499" in out
+    assert "tools.app.tool_0500" not in out
+    assert "… and 700 more; --json lists all" in out
+    assert "\x1b" not in out
+    code, out, _ = configured("tools", "--json")
+    assert len(json.loads(out)["tools"]) == 1200
+    code, out, _ = configured("search", "one of many")
+    assert "of 1200 tools" in out
+    assert "\x1b" not in out
+
+
 @pytest.mark.proves("cli.commands")
 def test_what_search_is_given_is_checked_before_anything_starts(configured: Run) -> None:
     complaint(configured("search", "x", "--source", "ap"), "no source 'ap'", "crm, app")

@@ -46,11 +46,21 @@ def highlighted(code: str, language: str, *, lines: tuple[int, int] | None = Non
     )
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, whole: str | None = None) -> Group:
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    whole: str | None = None,
+    most: int | None = None,
+) -> Group:
     """A table of text; cells keep brackets and control characters out of the terminal's hands.
 
-    Cells of the column `whole` are for copying: where they leave room for the rest, they stay on one line.
+    Cells of the column `whole` are for copying: where they leave room for the rest, they stay on one line. Of more rows
+    than `most` the first are shown, and how many are not.
     """
+    left_out = 0 if most is None else max(len(rows) - most, 0)
+    rows = rows[: len(rows) - left_out]
     made = Table(header_style="bold", box=None, pad_edge=False)
     for place, column in enumerate(columns):
         longest = max((len(str(row[place])) for row in rows), default=0)
@@ -58,7 +68,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
         made.add_column(column, overflow="fold", no_wrap=kept)
     for row in rows:
         made.add_row(*(Text(_visible(str(cell))) for cell in row))
-    return Group(Text(title, style="bold"), made)  # a title of the table's own is folded to the table's width
+    more = [Text(f"… and {left_out:,} more; --json lists all")] if left_out else []
+    return Group(Text(title, style="bold"), made, *more)  # a title of the table's own is folded to the table's width
 
 
 def for_people(text: str) -> str:

@@ -23,6 +23,9 @@ HELP: Final = (
     "1 when a source is down: the list is not whole then."
 )
 
+_MOST_ROWS: Final = 500
+"""Laying out a table takes half a millisecond a row, and nobody reads so many."""
+
 
 def command(
     source: Annotated[str | None, typer.Argument(metavar="SOURCE", help="Only this source.")] = None,
@@ -82,10 +85,10 @@ def _show(listed: dict[str, Any]) -> None:
         for tool in listed["tools"]
     ]
     if tools:
-        out.print(table("\nTools", ("call", "", "description"), tools, whole="call"))
+        out.print(table("\nTools", ("call", "", "description"), tools, whole="call", most=_MOST_ROWS))
     notes = [(note["source"], note.get("tool", ""), note["message"]) for note in listed["diagnostics"]]
     if notes:
-        out.print(table("\nPut aside or odd", ("source", "tool", "why"), notes))
+        out.print(table("\nPut aside or odd", ("source", "tool", "why"), notes, most=_MOST_ROWS))
     unused = [(notice["plugin"], notice.get("server", ""), notice["message"]) for notice in listed["plugins"]]
     if unused:
         out.print(table("\nNot used of plugins", ("plugin", "server", "why"), unused))
