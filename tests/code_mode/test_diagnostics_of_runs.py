@@ -6,7 +6,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 import pytest
-from failing_programs import failure_of, place_of, stack_of
+from failing_programs import failure_of, marked, place_of, stack_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -168,6 +168,35 @@ async def test_what_stands_behind_an_error_is_bounded(program: str) -> None:
     assert len(error.message) < 4000
 
 
+# --- what only the engine's parser refuses --------------------------------------------------------------------------
+
+TWICE = "the name {} is declared twice in one block; rename one of them"
+REFUSED = {
+    "let 名 = 1;\n  let ▸名 = 2;": TWICE.format("'名'"),
+    "const s = '😀'; let b; const ▸b = 1;": TWICE.format("'b'"),
+    "for (const x of [1]) {\n  var ▸x = 1;\n}": TWICE.format("'x'"),
+    "let a: number = 1;\nlet ▸a: Map<string, any> = 2 as any;": TWICE.format("'a'"),
+    "enum E { A = 1 } let c: E; let ▸c: E;": TWICE.format("'c'"),
+    "const f = (a: any, b: any, ▸a: any, c: any) => 1;": "two parameters are named 'a'; rename one of them",
+    "const f = (a: any) => { let ▸a = 1; };": "the name 'a' is that of a parameter already; rename one of them",
+    "const s = '😀';\nif (/a/.test(s)) return ▸/[b-a]/g;": "this regular expression is not valid: invalid class range",
+    "const r = ▸/(/;": "this regular expression is not valid: expecting ')'",
+    "const r = ▸/a/gg;": "this regular expression is not valid: invalid regular expression flags",
+    "const x = 1;\nlabel: ▸label: for (;;) {}": "duplicate label name",
+}
+
+
+@pytest.mark.proves("result.location", "compile.refused")
+@pytest.mark.parametrize("program", REFUSED)
+async def test_what_the_engine_refuses_before_anything_runs_is_found_too(program: str) -> None:
+    text, place = marked(program)
+    error = await failure_of(text)
+    assert (error.code, error.compiler_code, error.stack) == (Code.COMPILE_ERROR, "syntax", ())
+    assert error.message == REFUSED[program]
+    assert place_of(error) == place
+    assert error.frame is not None
+
+
 # --- what cannot be forged --------------------------------------------------------------------------------------------
 
 FORGERIES = [
@@ -205,6 +234,21 @@ async def test_the_error_of_a_call_keeps_the_code_of_the_host_whatever_the_progr
     assert error.tool is not None
     assert (error.tool.source, error.tool.name) == ("app", "fail")
     assert place_of(error) == (1, 23)
+
+
+@pytest.mark.proves("result.location")
+@pytest.mark.parametrize(
+    "name",
+    ["a (program.ts:1:1)\\n    at b", "\\n    at c (program.ts:1:1)\\n", "(program.ts:1:1)", "名".ljust(9999, "x")],
+)
+async def test_a_function_cannot_forge_a_frame_by_its_name(name: str) -> None:
+    error = await failure_of(
+        "const f = async () => { await null; throw new Error('x') };\n"
+        f"Object.defineProperty(f, 'name', {{ value: '{name}' }});\n"
+        "const g = async () => { await f() };\nObject.defineProperty(g, 'name', { value: f.name });\nawait g();"
+    )
+    assert [(frame.line, frame.column) for frame in error.stack] == [(1, 43), (3, 25), (5, 1)]
+    assert all(len(frame.function or "") <= 200 for frame in error.stack)
 
 
 @pytest.mark.proves("error.codes", "limit.stack")

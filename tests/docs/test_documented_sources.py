@@ -19,6 +19,18 @@ EXPECTED: Final[dict[str, Any]] = {
     "read_a_result": (
         "TOOL_INPUT_INVALID", "line 1", "greet: rejected", "rerun: safe", "let the model mend the program",
     ),
+    "find_the_failure": "\n".join(
+        [
+            "TypeError: cannot read property 'name' of undefined",
+            "  1 | type Row = { city?: { name: string } };",
+            "> 2 | const nameOf = (row: Row) => row.city!.name;",
+            "    |                                        ^",
+            "  3 |",
+            "  in nameOf, line 2",
+            "  in names, line 6",
+            "  in the program, line 8",
+        ]
+    ),
     "tools_from_functions": ("Printer on fire", ["step 1 of 2", "step 2 of 2"]),
     "own_policy": [["moved 5 to tea", "moved 900 to rent", "TOOL_APPROVAL_DENIED"], ["TOOL_APPROVAL_DENIED"]],
     "policy_from_rules": "notes.write was not allowed: only drafts may be written",

@@ -108,3 +108,14 @@ def test_the_wheel_carries_the_guest(tmp_path: Path) -> None:
         data = archive.read("codemodekit/sandboxes/quickjs/guest.wasm")
         facts = json.loads(archive.read("codemodekit/sandboxes/quickjs/guest.json"))
     assert hashlib.sha256(data).hexdigest() == facts["sha256"] == module_cache.guest_facts()["sha256"]
+
+
+@pytest.mark.proves("sandbox.guest-build")
+def test_an_engine_that_the_edits_are_not_made_for_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    engine = tmp_path / "quickjs.c"
+    engine.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    script = SCRIPT.with_name("engine_edits.py")
+    done = subprocess.run([sys.executable, script, engine], capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 1
+    assert "does not fit this version of the engine" in done.stderr
+    assert engine.read_text(encoding="utf-8") == "int main(void) { return 0; }\n"

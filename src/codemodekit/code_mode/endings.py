@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from codemodekit.code_mode import parse_errors
 from codemodekit.code_mode.absent_names import advice_about
 from codemodekit.contracts import GuestError, GuestErrorKind, GuestFrame, Program
-from codemodekit.diagnostics import Diagnostic, DiagnosticCode, StackFrame, code_frame
+from codemodekit.diagnostics import Diagnostic, DiagnosticCode, Location, StackFrame, code_frame
 from codemodekit.limits import ExecutionLimits
 
 __all__ = ["describe", "unhandled_note"]
@@ -34,7 +35,7 @@ def describe(
     failed = failures.get(error.call_id) if error.call_id is not None else None
     diagnostic = failed or Diagnostic(code=_CODES[error.kind], message=_message(error, limits))
     if error.kind == "syntax":
-        diagnostic = replace(diagnostic, compiler_code="syntax")
+        return _unparsable(replace(diagnostic, compiler_code="syntax"), error.frames, program)
     if error.path is not None:
         diagnostic = replace(diagnostic, details={"path": error.path})
     return _located(diagnostic, error.frames, program)
@@ -46,7 +47,7 @@ def unhandled_note(error: GuestError, program: Program, failures: Mapping[int, D
         return f"{error.message}; await them, or catch them"
     failed = failures.get(error.call_id) if error.call_id is not None else None
     what = f"{failed.code}: {failed.message}" if failed else _thrown(error)
-    place = next((found for frame in error.frames if (found := program.locate(frame.line, frame.column))), None)
+    place = _place(error.frames, program)
     where = f" (line {place.line})" if place else ""
     return f"a rejected promise was not handled{where}: {what}; await it, or catch it"
 
@@ -90,7 +91,20 @@ def _located(diagnostic: Diagnostic, frames: tuple[GuestFrame, ...], program: Pr
         for frame in frames
         if (place := program.locate(frame.line, frame.column)) is not None
     )
-    place = next((found for frame in frames if (found := program.locate(frame.line, frame.column))), None)
+    place = _place(frames, program)
     if place is None:
         return diagnostic
     return replace(diagnostic, location=place, frame=code_frame(program.source, place), stack=stack)
+
+
+def _unparsable(diagnostic: Diagnostic, frames: tuple[GuestFrame, ...], program: Program) -> Diagnostic:
+    if not frames:
+        return diagnostic
+    message, place = parse_errors.explain(diagnostic.message, frames[0], program)
+    excerpt = code_frame(program.source, place) if place is not None else None
+    return replace(diagnostic, message=message, location=place, frame=excerpt)
+
+
+def _place(frames: tuple[GuestFrame, ...], program: Program) -> Location | None:
+    """The innermost place that is in the program."""
+    return next((found for frame in frames if (found := program.locate(frame.line, frame.column))), None)

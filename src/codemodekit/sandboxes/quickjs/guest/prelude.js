@@ -3,6 +3,7 @@
 // Runs once, when the module is baked. Everything it needs later is captured here, before any program runs, so that a
 // program which alters prototypes or globals hurts only itself. Strings are joined with `+` throughout: the engine looks
 // up `String.prototype.concat` for template literals. `native` is the C half (shim.c).
+// One long file, since all of it shares one closure of what was captured.
 //
 // `take` gives one text a step:
 //   C calls [\n unhandled]                      the program waits
