@@ -15,6 +15,9 @@ import anyio
 from codemodekit import CodeMode, allow_all_tool_calls, mcp
 
 SECONDS: Final = 20
+ECHO: Final = "json_schema_echo"
+SHOWN: Final = "json_schema_2020_12_tool"
+"""One scenario wants the schema of the one sent to the other, as we have read it."""
 
 PROGRAM: Final = """
 const failures = [];
@@ -40,11 +43,19 @@ def sample(schema: Any) -> Any:
 
 def calls(code_mode: CodeMode) -> list[dict[str, Any]]:
     """What to call: what the suite says, else each tool that there is."""
+    tools = code_mode.snapshot().sources["suite"].tools
     given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")).get("toolCalls")
     if given:
-        return [{"name": each["name"], "input": each.get("arguments", {})} for each in given]
-    found = code_mode.snapshot().sources["suite"].tools
-    return [{"name": name, "input": sample(tool.definition.input_schema)} for name, tool in found.items()]
+        # An input that its schema refuses would not be sent: what is null here is left out, which means the same.
+        return [{"name": each["name"], "input": _without_nulls(each.get("arguments", {}))} for each in given]
+    if ECHO in tools:
+        schema = tools[SHOWN].definition.input_schema
+        return [{"name": ECHO, "input": {"schema": schema}}]
+    return [{"name": name, "input": sample(tool.definition.input_schema)} for name, tool in tools.items()]
+
+
+def _without_nulls(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 async def main(url: str) -> int:

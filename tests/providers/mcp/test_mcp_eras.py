@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp_helpers import Upstream, a_call, fixture_stdio, names, outcome, until, upstream
+from mcp_helpers import Upstream, a_call, fixture_stdio, names, outcome, raw_stdio, until, upstream
 
 from codemodekit.contracts import ToolResult, ToolSession
 from codemodekit.errors import ToolCallFailed
@@ -126,6 +126,15 @@ async def test_automatic_negotiation_prefers_the_newer_protocol() -> None:
         assert names(await session.list_tools()) == ["get_current_time", "convert_time"]
         result = await outcome(session, "get_current_time", {"timezone": "Europe/Vienna"})
         assert isinstance(result, ToolResult)
+
+
+@pytest.mark.proves("mcp.eras")
+async def test_an_older_server_may_refuse_the_newer_protocol_with_the_number_of_a_closed_connection() -> None:
+    refusal = {"code": -32000, "message": "Bad Request: Unsupported protocol version"}
+    script = {"tools": ["a"], "errors": {"server/discover": refusal}}
+    async with raw_stdio(script, mode="auto").connect() as session:
+        assert session.protocol_version == "2025-11-25"  # type: ignore[attr-defined]
+        assert names(await session.list_tools()) == ["a"]
 
 
 @pytest.mark.proves("mcp.headers")

@@ -114,9 +114,8 @@ async def _negotiate(client: ClientSession, dispatcher: RawDispatcher, mode: Mod
         dispatcher.discover_timeout_s = DISCOVER_TIMEOUT_S
         await client.discover()
         return
-    except MCPError as error:
-        if error.code == types.CONNECTION_CLOSED:
-            raise
+    except MCPError:
+        pass  # also with the number of a closed connection, by which servers of the TypeScript SDK refuse a version
     except (RuntimeError, ValidationError):
         pass  # it answered, but not in a version of the newer protocol that we share
     finally:
