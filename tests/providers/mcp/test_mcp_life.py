@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp_helpers import code_mode_over, fixture_stdio, raw_command, raw_stdio, until, upstream
 
-from codemodekit.bridge import run as bridge_run
+from codemodekit.bridge import pinned
 from codemodekit.catalog.health import Reconnect, SourceState
 from codemodekit.code_mode.code_mode import CodeMode
 from codemodekit.code_mode.events import RunEvent
@@ -54,8 +54,8 @@ async def test_a_fast_source_answers_at_once_beside_a_slow_one_which_is_waited_f
 async def test_a_hung_source_is_waited_for_to_the_bound_and_named_with_its_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert bridge_run.CONNECT_SECONDS == 10
-    monkeypatch.setattr(bridge_run, "CONNECT_SECONDS", 0.2)
+    assert pinned.CONNECT_SECONDS == 10
+    monkeypatch.setattr(pinned, "CONNECT_SECONDS", 0.2)
     hung = named("hung", {"ignore": ["initialize"]})
     fast = named("fast", {"tools": ["mirror"]})
     program = """
@@ -63,6 +63,7 @@ async def test_a_hung_source_is_waited_for_to_the_bound_and_named_with_its_state
     return [...failed, (await tools.fast.mirror({ a: 1 })).structuredContent];
     """
     async with CodeMode(providers=[hung, fast], tool_policy=allow_all_tool_calls()) as code_mode:
+        await until(lambda: state(code_mode, "fast") is SourceState.HEALTHY)
         result = await code_mode.run(program)
     assert result.value == ["SOURCE_UNAVAILABLE", "source 'hung' is connecting", {"a": 1}]
     assert [(call.status, call.code) for call in result.calls] == [
