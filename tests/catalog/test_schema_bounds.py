@@ -199,6 +199,13 @@ def test_what_takes_too_long_does_not_fit_and_a_smaller_value_of_the_kind_does()
     assert error.given == "array of 100000"
 
 
+@pytest.mark.parametrize("keyword", ["minimum", "multipleOf", "exclusiveMaximum"])
+def test_integers_of_thousands_of_digits_are_not_compared_for_ever(keyword: str) -> None:
+    check = compile_schema({"items": {"allOf": [{keyword: n + 2} for n in range(2_000)]}})
+    assert len(check.errors([10**4_000] * 400)) == 1
+    assert compile_schema({"items": {keyword: 5}}).is_valid([10**4_000] * 40) is (keyword != "exclusiveMaximum")
+
+
 def test_many_rows_of_many_columns_with_long_choices_are_checked() -> None:
     country = {"enum": [f"country {n}" for n in range(250)] + [None]}
     row = {"type": "object", "properties": {f"c{n}": country for n in range(10)}, "required": ["c0"]}
@@ -230,6 +237,24 @@ def test_an_ordinary_pattern_searches_a_text_of_two_megabytes() -> None:
     check = compile_schema({"properties": {"t": {"pattern": "^[a-z ]+$"}}})
     assert check.is_valid({"t": "some words " * 190_000})
     assert not check.is_valid({"t": "some words " * 190_000 + "!"})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "what", "text"),
+    [
+        ("contentMediaType", "application/json", "[" + "1," * 900_000 + "1]"),
+        ("contentEncoding", "base64", "YWJj" * 500_000),
+    ],
+)
+def test_a_text_is_not_read_a_thousand_times(keyword: str, what: str, text: str) -> None:
+    draft = {"$schema": "http://json-schema.org/draft-07/schema#"}
+    once = {keyword: what}
+    assert compile_schema({**draft, "items": once}).is_valid([text])
+    assert not compile_schema({**draft, "items": once}).is_valid([text + "!"])
+    check = compile_schema({**draft, "items": {"allOf": [{**once, "title": str(n)} for n in range(2_000)]}})
+    assert check.is_valid(["1234"])
+    (error,) = check.errors([text])
+    assert "takes too long" in error.expected
 
 
 @pytest.mark.parametrize("place", ["items", "additionalProperties", "propertyNames"])

@@ -15,8 +15,23 @@ import jsonschema_rs
 
 from codemodekit._json import JsonValue
 
-__all__ = ["BACKTRACKING", "LINEAR", "LONGEST_FOR_BACKTRACKING", "SMALL", "PatternCost", "pattern_cost", "patterns_of"]
+__all__ = [
+    "BACKTRACKING",
+    "CONTENT",
+    "CONTENT_SIZE",
+    "LINEAR",
+    "LONGEST_FOR_BACKTRACKING",
+    "SMALL",
+    "PatternCost",
+    "contents_of",
+    "pattern_cost",
+    "patterns_of",
+]
 
+CONTENT: Final = ("contentEncoding", "contentMediaType")
+"""Keywords by which draft 7 has a text decoded, or read as JSON."""
+CONTENT_SIZE: Final = 2_000
+"""What that takes, as if it were a pattern whose program has so many bytes."""
 SMALL: Final = 8 << 10
 """Bytes that the program of nearly every pattern keeps to which a person writes."""
 _SIZES: Final = (SMALL, 64 << 10, 1 << 20)
@@ -69,16 +84,26 @@ def _compiles(pattern: str, options: jsonschema_rs.RegexOptions | jsonschema_rs.
     return True
 
 
+def contents_of(schema: JsonValue) -> int:
+    """How often a schema may ask for text to be read as something else, in data as well."""
+    return sum(isinstance(node.get(keyword), str) for node in _objects(schema) for keyword in CONTENT)
+
+
 def patterns_of(schema: JsonValue) -> Iterator[str]:
     """Every text of a schema that may be a pattern, in data as well."""
+    for node in _objects(schema):
+        if isinstance(pattern := node.get("pattern"), str):
+            yield pattern
+        if isinstance(named := node.get("patternProperties"), dict):
+            yield from named
+
+
+def _objects(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
     pending = [schema]
     while pending:
         node = pending.pop()
         if isinstance(node, list):
             pending.extend(node)
         elif isinstance(node, dict):
-            if isinstance(pattern := node.get("pattern"), str):
-                yield pattern
-            if isinstance(named := node.get("patternProperties"), dict):
-                yield from named
+            yield node
             pending.extend(node.values())

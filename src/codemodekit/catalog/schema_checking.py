@@ -163,6 +163,8 @@ class CompiledSchema:
         most = _MOST_NODES if words <= _WORK_TO_EXPLAIN else 0
         for nodes in (min(most, _WORK_TO_EXPLAIN // words), min(most, _FEW_NODES)):
             part, cut = _sample(value, nodes)
+            if extent(part, UNTIMED_WORK, texts=False)[0] * words > 2 * _WORK_TO_EXPLAIN:
+                continue
             with steps_allowed(_STEPS_TO_EXPLAIN) as meter:
                 found = list(validator.iter_errors(part)) if nodes else []
             if not meter.exhausted and (told := explain(found, root, part, cut)):

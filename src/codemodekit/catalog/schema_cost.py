@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from codemodekit._json import JsonValue
-from codemodekit.catalog.patterns import pattern_cost
+from codemodekit.catalog.patterns import CONTENT, CONTENT_SIZE, pattern_cost
 from codemodekit.catalog.schema_references import References, refers
 
 __all__ = ["TOO_COSTLY", "Charge", "Cost", "Survey", "cost_of"]
@@ -202,7 +202,7 @@ def own_charge(schema: dict[str, Any]) -> Charge:
     for keyword in ("dependentRequired", "dependencies"):
         work += sum(_length(names) for names in _dict(schema.get(keyword)).values())
     patterns = _dict(schema.get("patternProperties"))
-    character, backtracks = 0, False
+    character, backtracks = CONTENT_SIZE * sum(keyword in schema for keyword in CONTENT), False
     for pattern in (schema.get("pattern"), *patterns):
         if isinstance(pattern, str) and (cost := pattern_cost(pattern)) is not None:
             character += cost.size
@@ -212,7 +212,7 @@ def own_charge(schema: dict[str, Any]) -> Charge:
 
 _LIGHT: Final = Charge(1)
 _WEIGHED: Final = frozenset(
-    {"enum", "const", "required", "dependentRequired", "dependencies", "pattern", "patternProperties"}
+    {"enum", "const", "required", "dependentRequired", "dependencies", "pattern", "patternProperties", *CONTENT}
 )
 
 

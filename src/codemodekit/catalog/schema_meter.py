@@ -18,6 +18,7 @@ from codemodekit._json import JsonValue
 from codemodekit.catalog.patterns import LONGEST_FOR_BACKTRACKING, SMALL
 from codemodekit.catalog.schema_cost import Charge, Survey
 from codemodekit.catalog.schema_references import REFERENCES, pointer_steps, refers
+from codemodekit.catalog.schema_values import digits_cost
 
 __all__ = [
     "BYTES_A_COMPARISON",
@@ -97,6 +98,8 @@ def _price(charge: Charge, value: JsonValue) -> int:
     cost = _A_GUARD + charge.work
     if isinstance(value, str):
         cost += len(value) * charge.a_character // BYTES_A_COMPARISON + _A_SEARCH * charge.backtracks
+    elif isinstance(value, int):
+        cost *= 1 + digits_cost(value)
     elif isinstance(value, dict) and charge.a_member:
         cost += charge.a_member * len(value) * _A_NAME
         cost += sum(map(len, value)) * charge.a_character // BYTES_A_COMPARISON

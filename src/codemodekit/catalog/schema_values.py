@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from codemodekit._json import JsonValue
 
-__all__ = ["extent", "pointer_of", "sample", "scrubbed", "size"]
+__all__ = ["digits_cost", "extent", "pointer_of", "sample", "scrubbed", "size"]
 
 
 def extent(value: JsonValue, most: int, *, texts: bool) -> tuple[int, int]:
-    """Nodes of the value and, if `texts` count, characters of its texts and names; more than `most` end the count."""
+    """Nodes of the value and, if `texts` count, characters of its texts and names; more than `most` end the count.
+
+    An integer of very many digits counts as the many nodes that it costs to compare.
+    """
     pending: list[Any] = [[value]]
     nodes, characters = 0, 0
     while pending and nodes + characters <= most:
@@ -24,10 +27,20 @@ def extent(value: JsonValue, most: int, *, texts: bool) -> tuple[int, int]:
         nodes += len(members)
         # comparing classes, since this is done for every large result: what is JSON has no other
         pending += [one for one in members if one.__class__ is dict or one.__class__ is list]
+        nodes += sum([digits_cost(one) for one in members if one.__class__ is int and not -_LARGE < one < _LARGE])
         if texts:
             characters += sum([len(one) for one in members if one.__class__ is str])
             characters += sum([len(name) for name in node if name.__class__ is str]) if members is not node else 0
     return nodes, characters
+
+
+_LARGE: Final = 1 << 256
+
+
+def digits_cost(number: int) -> int:
+    """How many comparisons one with this integer is worth: the validator reads its digits each time."""
+    bits = number.bit_length()
+    return bits * bits >> 15
 
 
 def size(value: JsonValue) -> int:

@@ -20,7 +20,7 @@ import jsonschema_rs
 
 from codemodekit._json import JsonValue, canonical
 from codemodekit.catalog.explain import FieldError, shape
-from codemodekit.catalog.patterns import PatternCost, pattern_cost, patterns_of
+from codemodekit.catalog.patterns import CONTENT_SIZE, PatternCost, contents_of, pattern_cost, patterns_of
 from codemodekit.catalog.schema_building import SchemaUnsupported, dialect_of, short
 from codemodekit.catalog.schema_checking import CompiledSchema
 from codemodekit.catalog.schema_references import pointer_target
@@ -127,7 +127,7 @@ def compile_schema(schema: JsonValue) -> SchemaCheck:
 
 def _compiled(schema: bool | dict[str, Any], text: bytes) -> CompiledSchema | None:
     """What checks values; None for a schema that is to be compiled when it is used."""
-    patterns = _patterns(schema) if b'"pattern' in text else PatternCost(0, backtracks=False)
+    patterns = _patterns(schema) if b'"pattern' in text or b'"content' in text else PatternCost(0, False)
     is_large = len(text) > _LARGE or patterns.size > _MAX_PATTERNS_AT_ONCE
     if is_large and _looks_sound(schema, text):
         return None
@@ -136,8 +136,8 @@ def _compiled(schema: bool | dict[str, Any], text: bytes) -> CompiledSchema | No
 
 
 def _patterns(schema: bool | dict[str, Any]) -> PatternCost:
-    """What all patterns of a schema take together."""
-    whole = PatternCost(0, backtracks=False)
+    """What all that a schema has texts tried on takes together."""
+    whole = PatternCost(CONTENT_SIZE * contents_of(schema), backtracks=False)
     for pattern in dict.fromkeys(patterns_of(schema)):
         # one that no engine takes may stand in data; the schema is refused when it is compiled if it does not
         cost = pattern_cost(pattern) or _UNTAKEN
