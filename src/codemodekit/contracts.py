@@ -208,6 +208,8 @@ class Program:
     """For a type checker: the same function with the types the program was written with; None where there are none."""
     discarded: str | None = None
     """What to tell the model if the program gives back `undefined`: that its last value was dropped."""
+    returned_at: Location | None = None
+    """Where its value comes from, if there is one place: the program's only `return`."""
 
 
 class CodeCompiler(Protocol):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from failing_programs import failure_of
+from failing_programs import failure_of, marked, place_of
 
 from codemodekit.contracts import ToolDefinition, ToolResult
 from codemodekit.diagnostics import DiagnosticCode as Code
@@ -180,6 +180,24 @@ async def test_a_refusal_names_the_place_and_what_to_do_instead(expression: str)
     assert error.details == {"path": '$.rows[1]["the id"]'}
     assert '$.rows[1]["the id"]: ' in error.message
     assert CURES[expression] in error.message
+
+
+@pytest.mark.proves("value.refused", "result.location")
+@pytest.mark.parametrize(
+    ("program", "place"),
+    [
+        ("const rows: any = new Map();\n  ▸return { rows };", (2, 3)),
+        ("const f = () => { return 1 };\n▸return 'x'.repeat(f() * 1e6);", (2, 1)),
+        ("```ts\nconst f = () => { return 1 };\n▸return f;\n```", (3, 1)),
+        ("if (context === null) return 1n;\nreturn 2n;", None),
+        ("() => new Set()", None),
+    ],
+)
+async def test_a_value_that_is_refused_is_found_at_the_only_return(program: str, place: tuple[int, int] | None) -> None:
+    error = await failure_of(marked(program)[0] if place else program)
+    assert error.code in (Code.OUTPUT_NOT_SERIALIZABLE, Code.OUTPUT_LIMIT_EXCEEDED)
+    assert place_of(error) == place
+    assert (error.frame is None) == (place is None)
 
 
 @pytest.mark.proves("value.refused", "error.catchable")

@@ -28,6 +28,9 @@ _CODES: Final[Mapping[GuestErrorKind, DiagnosticCode]] = {
 }
 
 
+_ABOUT_THE_VALUE: Final = frozenset({DiagnosticCode.OUTPUT_NOT_SERIALIZABLE, DiagnosticCode.OUTPUT_LIMIT_EXCEEDED})
+
+
 def describe(
     error: GuestError, program: Program, limits: ExecutionLimits, failures: Mapping[int, Diagnostic]
 ) -> Diagnostic:
@@ -92,6 +95,8 @@ def _located(diagnostic: Diagnostic, frames: tuple[GuestFrame, ...], program: Pr
         if (place := program.locate(frame.line, frame.column)) is not None
     )
     place = _place(frames, program)
+    if place is None and diagnostic.code in _ABOUT_THE_VALUE:
+        place = program.returned_at
     if place is None:
         return diagnostic
     return replace(diagnostic, location=place, frame=code_frame(program.source, place), stack=stack)

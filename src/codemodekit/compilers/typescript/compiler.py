@@ -92,7 +92,8 @@ class _Translation:
         self.notes = notes
         self.edits = Edits()
         self.transformer = Transformer(units, parsed, self.edits)
-        self.returns = False
+        self.returns: list[int] = []
+        """Where the program itself returns."""
         self.lone: recovery.LoneFunction | None = None
         self._functions: list[tuple[int, bool]] = []
         """Ends of the functions we are in, and whether they are async; the program itself is not among them."""
@@ -151,6 +152,7 @@ class _Translation:
             typed=None if mended == body else _typed(text, mended, moved),
             notes=tuple(self.notes),
             discarded=discarded,
+            returned_at=text.location(self.returns[0]) if len(self.returns) == 1 else None,
         )
 
     def _take(self, capture: Capture) -> None:
@@ -184,7 +186,8 @@ class _Translation:
 
     def _return(self, start: int, _end: int, _node: Node) -> None:
         self._leave(start)
-        self.returns = self.returns or not self._functions
+        if not self._functions:
+            self.returns.append(start)
 
     def _leave(self, at: int) -> None:
         while self._functions and self._functions[-1][0] <= at:
