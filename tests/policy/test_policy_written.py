@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from codemodekit.errors import ConfigurationError
@@ -88,6 +91,38 @@ def test_what_is_no_rule_is_refused_with_its_number_and_key(fault: Any, said: st
         policy_rules([rule(), fault])
     assert said in str(refusal.value)
     assert len(str(refusal.value)) < 400
+
+
+SOUND: list[dict[str, Any]] = [
+    rule(),
+    rule(effect="deny", limit={}),
+    rule(effect="ask", reason="sure?", limit={"perRun": 1, "perMinute": 2, "eachPrincipal": False}),
+    rule(match=["git.*", "[a-c]*"], when={}),
+    when(source="git", readOnly=False, destructive=True, principal="*@example.com"),
+    when(principal={"": {"exists": False}, "/role": "admin"}),
+    when(input={"": [], "/": None, "/a~0/b~1": {"equals": {}, "in": [1], "glob": "", "exists": True}, "//": "x"}),
+    when(input={"/n\n": {"atMost": 1.5, "atLeast": -1}, "/é": 1}),
+]
+
+
+def is_json(value: Any) -> bool:
+    """Whether it can stand in a config of JSON, which has no dates and no NaN."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@pytest.mark.proves("config.schema")
+@pytest.mark.parametrize(
+    "given", [*SOUND, *(fault for fault, _ in FAULTS if is_json(fault))], ids=lambda value: str(value)[:60]
+)
+def test_the_schema_of_the_config_accepts_and_refuses_rules_as_the_reader_does(given: Any) -> None:
+    schema = json.loads((files("codemodekit.servers.config") / "schema.json").read_text("utf-8"))
+    assert jsonschema_rs.validator_for(schema).is_valid({"policy": [given]}) is (given in SOUND)
+    if given in SOUND:
+        policy_rules([given])
 
 
 @pytest.mark.parametrize("rules", ["text", {"match": "*", "effect": "allow"}, None, 5, b"x"], ids=repr)
