@@ -10,6 +10,7 @@ from failing_programs import failure_of, marked, place_of, stack_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codemodekit.code_mode.absent_names import ADVICE
 from codemodekit.diagnostics import Diagnostic
 from codemodekit.diagnostics import DiagnosticCode as Code
 from codemodekit.errors import ToolError
@@ -134,8 +135,16 @@ async def test_a_name_that_programs_have_elsewhere_comes_with_what_to_use_here(n
 
 
 @pytest.mark.proves("error.advice")
-async def test_a_name_of_the_program_gets_no_advice() -> None:
-    assert (await failure_of("rows.length")).message == "ReferenceError: rows is not defined"
+async def test_every_name_with_advice_is_one_that_is_not_there() -> None:
+    program = "return context.filter((name: string) => name in globalThis)"
+    async with kit(app()) as code_mode:
+        assert (await code_mode.run(program, context=sorted(ADVICE))).value == []
+
+
+@pytest.mark.proves("error.advice")
+@pytest.mark.parametrize("name", ["rows", "parent", "top", "z", "_", "$", "x" * 60])
+async def test_a_name_of_the_program_gets_no_advice(name: str) -> None:
+    assert (await failure_of(f"{name}.length")).message == f"ReferenceError: {name} is not defined"
 
 
 @pytest.mark.proves("error.behind")

@@ -243,7 +243,8 @@ async def test_an_argument_that_cannot_be_sent_is_a_catchable_error_with_its_pla
     ],
 )  # fmt: skip
 async def test_values_without_measure_end_by_their_own_code(program: str, code: Code | None) -> None:
-    async with kit(app(), limits={"compute_time_ms": 500}) as code_mode:
+    limits = {"compute_time_ms": 300} if code is Code.COMPUTE_LIMIT_EXCEEDED else {}
+    async with kit(app(), limits=limits) as code_mode:
         result = await code_mode.run(program)
     assert (result.error and result.error.code) == code, result.error
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["advice_about"]
+__all__ = ["ADVICE", "advice_about"]
 
 _UNKNOWN: Final = re.compile(r"(?P<name>[\w$]{1,64}) is not defined")
 
@@ -19,12 +19,12 @@ _NO_MODULES: Final = "there are no modules to load; use `tools` and the language
 _NO_HOST: Final = "nothing of the machine can be reached; what the host passes in is in `context`"
 _GLOBAL: Final = "use `globalThis`"
 
-_ADVICE: Final[Mapping[str, str]] = {
+ADVICE: Final[Mapping[str, str]] = {
     **dict.fromkeys(
-        ("fetch", "XMLHttpRequest", "axios", "WebSocket", "EventSource", "http", "https", "net", "Request", "Headers"),
+        ("fetch", "XMLHttpRequest", "axios", "WebSocket", "EventSource", "http", "https", "Request", "Headers"),
         f"there is no network; {_TOOLS}",
     ),
-    **dict.fromkeys(("fs", "child_process", "exec", "spawn", "Deno", "Bun", "os"), f"there is no machine; {_TOOLS}"),
+    **dict.fromkeys(("fs", "child_process", "Deno", "Bun", "os"), f"there is no machine; {_TOOLS}"),
     **dict.fromkeys(
         (
             "setTimeout",
@@ -39,10 +39,10 @@ _ADVICE: Final[Mapping[str, str]] = {
     ),
     "queueMicrotask": "use `Promise.resolve().then(…)`",
     **dict.fromkeys(("print", "alert", "println", "printf"), "use `console.log`, or `return` the value"),
-    **dict.fromkeys(("require", "module", "exports", "importScripts", "define"), _NO_MODULES),
-    **dict.fromkeys(("path", "lodash", "_", "zod", "z", "moment", "dayjs", "util"), _NO_MODULES),
+    **dict.fromkeys(("require", "module", "exports", "importScripts"), _NO_MODULES),
+    **dict.fromkeys(("path", "lodash", "zod", "moment", "dayjs", "util"), _NO_MODULES),
     **dict.fromkeys(("process", "__dirname", "__filename", "navigator", "localStorage", "sessionStorage"), _NO_HOST),
-    **dict.fromkeys(("window", "self", "global", "document", "top", "parent", "frames"), _GLOBAL),
+    **dict.fromkeys(("window", "global"), _GLOBAL),
     "document": "there is no page; fetch and take apart documents with `tools`",
     **dict.fromkeys(("Buffer", "Blob", "File", "FileReader"), "use `Uint8Array`, or a plain string or array"),
     **dict.fromkeys(("TextEncoder", "TextDecoder"), "there is none; work on strings and their character codes"),
@@ -59,7 +59,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "WebAssembly": "only the program's own code runs here",
     **dict.fromkeys(("eval", "Function"), "code cannot be made from text here; write it into the program"),
     **dict.fromkeys(("WeakRef", "FinalizationRegistry"), "use a plain reference; the program is short-lived"),
-    **dict.fromkeys(("input", "args", "params", "arguments", "ctx", "env"), "what the host passes in is in `context`"),
+    **dict.fromkeys(("input", "args", "params", "ctx", "env"), "what the host passes in is in `context`"),
     **dict.fromkeys(
         ("codemode", "mcp", "tool", "callTool", "call_tool", "client"), "call `tools.<source>.<tool>({…})`"
     ),
@@ -68,9 +68,10 @@ _ADVICE: Final[Mapping[str, str]] = {
     "str": "use `String(value)`",
     "self": "use `this`, or `globalThis`",
 }
+"""Name to advice. What programs tend to call things of their own is left out: a slip in such a name needs no advice."""
 
 
 def advice_about(message: str) -> str | None:
     """What to use instead of the unknown name that the engine's message is about; None if nothing is known."""
     found = _UNKNOWN.fullmatch(message)
-    return _ADVICE.get(found["name"]) if found else None
+    return ADVICE.get(found["name"]) if found else None
