@@ -46,6 +46,7 @@ def _figures(sizes: Sizes) -> tuple[Figure, ...]:
         made.append(Figure(name=f"p50_{size}", title=f"search in {size:,} tools, p50", unit="ms"))
         p95 = (Bound(_MOST_P95_MS),) if is_last else ()
         made.append(Figure(name=f"p95_{size}", title=f"search in {size:,} tools, p95", unit="ms", targets=p95))
+        made.append(Figure(name=f"cpu95_{size}", title=f"search in {size:,} tools, p95 of CPU", unit="ms", targets=p95))
     few, many = sizes.kept_between
     return (
         *made,
@@ -66,17 +67,19 @@ class _Seen:
 
     answered: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     times: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
 
     def share(self, kind: str) -> float:
         return sum(self.answered[kind]) / max(len(self.answered[kind]), 1)
 
     def figures(self, size: int) -> dict[str, float]:
-        ordered = sorted(self.times)
+        ordered, cpu = sorted(self.times), sorted(self.cpu)
         return {
             **{f"{kind}_{size}": self.share(kind) for kind in KINDS},
             f"held_{size}": self.share("held"),
             f"p50_{size}": ordered[len(ordered) // 2] * 1e3,
             f"p95_{size}": ordered[int(len(ordered) * 0.95)] * 1e3,
+            f"cpu95_{size}": cpu[int(len(cpu) * 0.95)] * 1e3,
         }
 
 
@@ -129,9 +132,10 @@ async def _searched(code_mode: CodeMode, tools: Sequence[MadeTool], asked: Seque
     known = {(tool.source, tool.name): tool for tool in tools}
     seen = _Seen()
     for query in asked:
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         found = await code_mode.search_tools(query.text)
         seen.times.append(time.perf_counter() - start)
+        seen.cpu.append(time.process_time() - cpu)
         is_answered = any(query.counts(known[each["source"], each["tool"]]) for each in found["results"])
         seen.answered[query.kind].append(is_answered)
         if query.kind == "paraphrase" and not query.in_view:

@@ -44,7 +44,7 @@ reply: reply answer respond
 count: count number total
 compare: compare diff difference
 summarize: summarize summary summarise
-calculate: calculate compute sum
+calculate: calculate compute sum add subtract multiply divide
 close: close resolve finish complete
 lock: lock protect
 unlock: unlock unprotect
@@ -62,7 +62,7 @@ for _line in _TEXT.strip().splitlines():
     for _verb in _VERBS[_action]:
         _OF[_verb] = (*_OF.get(_verb, ()), _action)
 
-_READING_TEXT: Final = "get list search count compare check download summarize analyze"
+_READING_TEXT: Final = "get list search count compare check download summarize analyze calculate"
 READING: Final = frozenset(_READING_TEXT.split())
 """Actions that leave things as they are."""
 

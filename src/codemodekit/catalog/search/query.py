@@ -38,13 +38,15 @@ _NOISE: Final = frozenset(
         "everybody everyone everything for from give had has have he her here his how i if in into is it its just let",
         "may me might more must my need needs no not of on one or our please shall she should so some somebody someone",
         "something such tell than that the their them then there these they this those to too tool tools us use using",
-        "very want wants was we were what when where which who whom whose will with would you your",
+        "very want wants was we were what when where which who whom whose will with would yet you your",
     )
     for word in line.split()
 )
 """Words that say nothing about a tool."""
 
-_HOLLOW: Final = frozenset(("detail", "details", "info", "information", "overview"))
+_QUESTIONS: Final = frozenset(("what", "which", "who", "whose", "when", "where"))
+"""Who begins so wants to know something, whatever verbs follow."""
+_HOLLOW: Final = frozenset(("detail", "details", "field", "fields", "info", "information", "overview"))
 """Nouns that only say that something is wanted of the next one."""
 _PREPOSITIONS: Final = frozenset(("about", "at", "by", "for", "from", "in", "of", "on", "that", "to", "which", "with"))
 
@@ -177,6 +179,8 @@ def _units(asked: Sequence[str]) -> Iterator[_Unit]:
 def _action(units: Sequence[_Unit], asked: Sequence[str]) -> _Unit | None:
     """The word that says what shall be done: the one after `to`, else the first plain verb, or a form of one."""
     verbs = [unit for unit in units if actions_of(unit.word)]
+    if not _QUESTIONS.isdisjoint(asked[:1]):
+        verbs = [unit for unit in verbs if not READING.isdisjoint(actions_of(unit.word))]
     plain = [unit for unit in verbs if unit.word == verb_of(unit.word)]
     wished = [unit for unit in plain if ("to", unit.word) in pairwise(asked)]
     clear = [unit for unit in plain if not is_mostly_noun(unit.word) or unit is units[0]]

@@ -19,9 +19,9 @@ from codemodekit.catalog.snapshot import CatalogTool
 __all__ = ["Found", "ranked"]
 
 _NAME: Final = 1.0
-_SOURCE: Final = 0.7
-_DESCRIPTION: Final = 0.5
-_PROPERTY: Final = 0.4
+_SOURCE: Final = 0.8
+_DESCRIPTION: Final = 0.7
+_PROPERTY: Final = 0.5
 _SYNONYM: Final = 0.7
 _GUESS: Final = 0.7
 _OTHER_ACTION: Final = 0.5
@@ -89,6 +89,7 @@ class _Wanted:
         self._stems = _stems(tuple(query.written)).union(*(forms.all for forms in self._terms))
         self._literal = query.written.union(*(term.guesses for term in query.terms))
         self._names_things = any(not term.is_action for term in query.terms)
+        self._things = sum(forms.weight for forms in self._terms if not (forms.is_action and self._names_things)) or 1.0
 
     def score(self, found: Found) -> tuple[bool, float]:
         """Whether only guesses match, and how little is matched, both to be sorted upwards."""
@@ -96,14 +97,16 @@ class _Wanted:
         name = _name(tool.source, tool.definition.name)
         fields = _fields(found, name)
         agreement = _agreement(query.actions, name.actions)
-        covered, is_written, lacks_head = 0.0, False, False
+        covered, things, is_written, lacks_head = 0.0, 0.0, False, False
         for forms in self._terms:
             best, written = forms.best(fields)
             is_written = is_written or (written and not (forms.is_action and self._names_things))
             covered += forms.weight * (max(best, agreement) if forms.is_action else best)
+            things += 0.0 if forms.is_action and self._names_things else forms.weight * best
             lacks_head = lacks_head or (forms.is_head and best == 0.0)
-        score = covered / self._whole + _ACTION * agreement
-        score += _PRECISION * self._precision(name, agreement > 0)
+        score = covered / self._whole
+        # a name that is short and a verb that fits say little about a tool that has little of the rest
+        score += (_ACTION * agreement + _PRECISION * self._precision(name, agreement > 0)) * things / self._things
         score += _LITERAL * 2 * len(name.words & self._literal) / (len(name.words) + len(query.written) or 1)
         score += _OF_NAMED_SOURCE * (tool.source in query.sources)
         if query.reads is not None and (reads := _reads(tool, name.actions)) is not None and reads != query.reads:
