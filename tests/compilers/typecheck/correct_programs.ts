@@ -187,6 +187,13 @@ return Object.fromEntries([...groups].sort(([, a], [, b]) => b - a));
 const { deals } = (await tools.crm.deals.list({})).structuredContent;
 const byStage = Object.groupBy ? Object.groupBy(deals, (deal) => deal.stage) : { won: deals };
 return byStage.won.length;
+// === what the language has had for a short time
+const { issues } = (await tools.github.list_issues({ owner: "a", repo: "b" })).structuredContent;
+const logins = new Set(issues.map((issue) => issue.user.login)).union(new Set(["kim"]));
+const grouped = Map.groupBy(issues, (issue) => issue.state);
+const titles = new Map(issues.map((issue) => [issue.number, issue.title])).values().filter((title) => title).toArray();
+const zones = await Array.fromAsync(["UTC"], (timezone) => tools.time.get_current_time({ timezone }));
+return [logins.size, grouped.size, titles.toSorted().at(-1), zones.length];
 // === optional chaining everywhere
 const r = await tools.github.search_issues?.({ query: "crash", sort: "created", order: "desc" });
 return r?.structuredContent?.[0]?.labels?.[0]?.name ?? r?.structuredContent?.length ?? 0;

@@ -32,6 +32,27 @@ declare class ToolCallError extends Error {
 }
 declare const context: any;
 declare const console: { [method: string]: (...data: any[]) => void };
+interface ObjectConstructor { groupBy(...given: any[]): any }
+interface MapConstructor { groupBy(...given: any[]): Map<any, any> }
+interface PromiseConstructor { withResolvers(): any; try(...given: any[]): Promise<any> }
+interface ArrayConstructor { fromAsync(...given: any[]): Promise<any[]> }
+interface RegExpConstructor { escape(text: string): string }
+interface ErrorConstructor { isError(value: any): boolean }
+interface Set<T> {
+  union(other: any): Set<any>; intersection(other: any): Set<any>; difference(other: any): Set<any>;
+  symmetricDifference(other: any): Set<any>;
+  isSubsetOf(other: any): boolean; isSupersetOf(other: any): boolean; isDisjointFrom(other: any): boolean;
+}
+interface IteratorObject<T, TReturn, TNext> {
+  map(by: (value: T, index: number) => any): IteratorObject<any, any, any>;
+  filter(by: (value: T, index: number) => any): IteratorObject<T, any, any>;
+  flatMap(by: (value: T, index: number) => any): IteratorObject<any, any, any>;
+  take(most: number): IteratorObject<T, any, any>; drop(first: number): IteratorObject<T, any, any>;
+  some(by: (value: T, index: number) => any): boolean; every(by: (value: T, index: number) => any): boolean;
+  find(by: (value: T, index: number) => any): T; forEach(by: (value: T, index: number) => any): void;
+  reduce(...given: any[]): any; toArray(): T[];
+}
+declare const Iterator: { from(value: any): IteratorObject<any, any, any> };
 """
 """The globals of a program, as wide as they can be: what is true of them is not for this check to say."""
 
@@ -39,6 +60,10 @@ _MOST_TOOLS: Final = 100
 """More than a run may call by default; those beyond are declared as `any`."""
 _KEPT: Final = 1000
 _LISTS_TOOLS: Final = re.compile(r"\bObject\s*\.\s*(?:values|entries)\s*\(\s*tools\b")
+
+
+class _NotKnown(Exception):
+    """Something would have to be read or written."""
 
 
 class MentionedCatalogue:
@@ -53,10 +78,28 @@ class MentionedCatalogue:
     def declare(self, text: str, catalog: Catalog, sources: Sequence[str]) -> Declarations:
         """The declarations for a program with this text."""
         with self._lock:  # a check that took too long may still be in here
-            found = self._found(words(text), catalog, sources)
+            return self._declarations(text, catalog, sources)
+
+    def declare_known(self, text: str, catalog: Catalog, sources: Sequence[str]) -> Declarations | None:
+        """The same at once, if nothing new has to be read or written for it."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self._declarations(text, catalog, sources, only_known=True)
+        except _NotKnown:
+            return None
+        finally:
+            self._lock.release()
+
+    def _declarations(
+        self, text: str, catalog: Catalog, sources: Sequence[str], *, only_known: bool = False
+    ) -> Declarations:
+        found = self._found(words(text), catalog, sources, only_known)
         return _Writer(found, is_open=_LISTS_TOOLS.search(text) is not None).declarations()
 
-    def _found(self, said: frozenset[str], catalog: Catalog, sources: Sequence[str]) -> dict[str, _Found]:
+    def _found(
+        self, said: frozenset[str], catalog: Catalog, sources: Sequence[str], only_known: bool
+    ) -> dict[str, _Found]:
         found: dict[str, _Found] = {}
         left = _MOST_TOOLS
         for name in self._mentions.sources(sorted({*sources, *catalog.sources}), said):
@@ -64,22 +107,27 @@ class MentionedCatalogue:
             if listed is None:
                 found[name] = _Found()
                 continue
+            if only_known and not self._mentions.knows(listed):
+                raise _NotKnown
             tools: dict[str, DeclaredTool | None] = {}
             for tool in self._mentions.tools(listed, said):
                 known = listed.tools.get(tool)
                 left -= 1
-                tools[tool] = (
-                    None if known is None or left < 0 else self._declared(listed.revision, known.definition, name)
-                )
+                key = (name, listed.revision, tool)
+                if known is None or left < 0:
+                    tools[tool] = None
+                elif only_known and key not in self._written:
+                    raise _NotKnown
+                else:
+                    tools[tool] = self._declared(key, known.definition)
             found[name] = _Found(tools, self._mentions.groups(listed, said))
         return found
 
-    def _declared(self, revision: str, definition: ToolDefinition, source: str) -> DeclaredTool:
-        key = (source, revision, definition.name)
+    def _declared(self, key: tuple[str, str, str], definition: ToolDefinition) -> DeclaredTool:
         known = self._written.get(key)
         if known is None:
             self._numbers += 1
-            known = self._written[key] = _declared_tool(source, definition, self._numbers)
+            known = self._written[key] = _declared_tool(key[0], definition, self._numbers)
             while len(self._written) > _KEPT:
                 self._written.popitem(last=False)
         else:

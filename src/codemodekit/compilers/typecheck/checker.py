@@ -17,6 +17,7 @@ from codemodekit.compilers.checker import TypeCheck
 from codemodekit.compilers.typecheck.catalogue import PRELUDE_TEXT, MentionedCatalogue
 from codemodekit.compilers.typecheck.compiler import CATALOGUE, ERASED, PRELUDE, TYPED, Compiler
 from codemodekit.compilers.typecheck.connection import CompilerLost
+from codemodekit.compilers.typecheck.declared import Declarations
 from codemodekit.compilers.typecheck.extra import compiler_command
 from codemodekit.compilers.typecheck.judge import mistakes_in
 from codemodekit.compilers.typecheck.mistakes import Mistake
@@ -35,7 +36,7 @@ _START_S: Final = 15.0
 _SHORTEST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 30.0
 _INLINE_BYTES: Final = 4 * 1024
-"""A longer text is read in a thread."""
+"""A longer text is read in a thread, and so are the schemas of tools that nobody has mentioned before."""
 _EMPTY: Final = "(async function () {\n})"
 
 
@@ -105,8 +106,7 @@ class TypeScriptChecker:
         is_whole = False
         try:
             async with asyncio.timeout(self._budget_ms / 1000):
-                # in a thread: the schemas of tools that nobody has mentioned before may be large
-                declared = await asyncio.to_thread(self._catalogue.declare, program.javascript, catalog, sources)
+                declared = await self._declared(program.javascript, catalog, sources)
                 scene = Scene(program.javascript, declared, catalog, sources)
                 check = _Check(compiler, program, scene)
                 outcome = await check.outcome()
@@ -120,6 +120,13 @@ class TypeScriptChecker:
                 self._drop()
                 self._begin()
         return outcome
+
+    async def _declared(self, text: str, catalog: Catalog, sources: Sequence[str]) -> Declarations:
+        if len(text) <= _INLINE_BYTES:
+            declared = self._catalogue.declare_known(text, catalog, sources)
+            if declared is not None:
+                return declared
+        return await asyncio.to_thread(self._catalogue.declare, text, catalog, sources)
 
     # --- the compiler's life ----------------------------------------------------------------------------------------
 
@@ -175,7 +182,7 @@ async def _warm(compiler: Compiler) -> None:
     """Have the libraries loaded: the first check of all takes a hundred times as long as the next."""
     await compiler.initialize()
     for name, text in ((PRELUDE, PRELUDE_TEXT), (CATALOGUE, ""), (ERASED, _EMPTY), (TYPED, _EMPTY)):
-        await compiler.put(name, text)
+        compiler.put(name, text)
     await compiler.complaints(ERASED)
 
 
@@ -199,9 +206,9 @@ class _Check:
     async def outcome(self) -> TypeCheck:
         """Raises CompilerLost."""
         typed = self._program.typed
-        await self._compiler.put(CATALOGUE, self._scene.declared.text)
-        await self._compiler.put(ERASED, self._program.javascript)
-        await self._compiler.put(TYPED, _EMPTY if typed is None else typed.text)
+        self._compiler.put(CATALOGUE, self._scene.declared.text)
+        self._compiler.put(ERASED, self._program.javascript)
+        self._compiler.put(TYPED, _EMPTY if typed is None else typed.text)
         complaints = await self._compiler.complaints(ERASED)
         if complaints and len(self._program.javascript) > _INLINE_BYTES:
             await asyncio.to_thread(self._scene.prepare)

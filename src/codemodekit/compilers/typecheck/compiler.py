@@ -35,7 +35,8 @@ _OPTIONS: Final = {
     "noImplicitAny": True,  # else a wrong name in brackets passes
     "target": "esnext",
     "module": "esnext",
-    "lib": ["esnext"],
+    # What came later and the sandbox has is in the prelude: the whole of `esnext` costs each check a fifth more.
+    "lib": ["es2023"],
     "types": [],
     "noResolve": True,
     "moduleDetection": "legacy",
@@ -117,20 +118,20 @@ class Compiler:
         encoding = _member(_member(answer, "capabilities"), "positionEncoding")
         if encoding not in (None, "utf-16"):
             raise CompilerLost(f"it counts columns as {encoding!r}")
-        await self._connection.notify("initialized", {})
+        self._connection.notify("initialized", {})
 
-    async def put(self, name: str, text: str) -> None:
-        """Give a document a text. Raises CompilerLost."""
+    def put(self, name: str, text: str) -> None:
+        """Give a document a text; it is sent along with the next question."""
         if self._texts.get(name) == text:
             return
         self._version += 1
         document = {"uri": self._uri(name), "version": self._version}
         if name in self._texts:
             changed = {"textDocument": document, "contentChanges": [{"text": text}]}
-            await self._connection.notify("textDocument/didChange", changed)
+            self._connection.notify("textDocument/didChange", changed)
         else:
             opened = {"textDocument": {**document, "languageId": "typescript", "text": text}}
-            await self._connection.notify("textDocument/didOpen", opened)
+            self._connection.notify("textDocument/didOpen", opened)
         self._texts[name] = text
 
     async def complaints(self, name: str) -> list[Complaint]:

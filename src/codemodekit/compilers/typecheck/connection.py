@@ -28,6 +28,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._last_id = 0
+        self._unsent: list[bytes] = []
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._lost: CompilerLost | None = None
         self._listening = asyncio.get_running_loop().create_task(self._listen(), name="type checker")
@@ -52,9 +53,10 @@ class Connection:
         finally:
             self._waiting.pop(number, None)
 
-    async def notify(self, method: str, params: Any) -> None:
-        """Tell something that has no answer. Raises CompilerLost."""
-        await self._send({"method": method, "params": params})
+    def notify(self, method: str, params: Any) -> None:
+        """Tell something that has no answer, together with the next request: each message alone would wake the far
+        end."""
+        self._unsent.append(_framed({"method": method, "params": params}))
 
     async def close(self) -> None:
         """Stop listening and let go of the pipes."""
@@ -64,9 +66,10 @@ class Connection:
         self._writer.close()
 
     async def _send(self, message: dict[str, Any]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        data = b"".join([*self._unsent, _framed(message)])
+        self._unsent.clear()
         try:
-            self._writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            self._writer.write(data)
             await self._writer.drain()
         except (OSError, RuntimeError) as error:
             raise self._end("its input is closed") from error
@@ -111,6 +114,11 @@ class Connection:
             if not answer.done():
                 answer.set_exception(CompilerLost(str(lost)))
         return lost
+
+
+def _framed(message: dict[str, Any]) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 def _nothing(message: dict[str, Any]) -> Any:

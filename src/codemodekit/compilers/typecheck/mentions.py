@@ -34,6 +34,10 @@ class Mentions:
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], _Index] = OrderedDict()
 
+    def knows(self, source: SourceCatalog) -> bool:
+        """Whether what the source listed has been read."""
+        return (source.name, source.revision) in self._known
+
     def sources(self, names: Iterable[str], said: frozenset[str]) -> list[str]:
         """Those of the sources that are mentioned."""
         return [name for name in names if said.issuperset(_WORD.findall(name))]
