@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -53,3 +54,16 @@ async def kit(
     async with made:
         await made.settled(5)
         yield made
+
+
+def put_forward(seconds: float) -> None:
+    """Let the event loop believe that so much time has passed: what is due by then falls due at once."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + seconds  # type: ignore[method-assign]
+
+
+async def turns(number: int = 40) -> None:
+    """Let the event loop turn so many times: more than anything takes that is under way and waits for nothing."""
+    for _ in range(number):
+        await asyncio.sleep(0)

@@ -12,7 +12,7 @@ import pytest
 from codemodekit.bridge import decisions as decisions_module
 from codemodekit.contracts import Allow, Ask, Deny, PolicyRequest
 from codemodekit.policy import ImmediatePolicy, policy_rules, read_only_tool_calls
-from scripted_kit import app, kit
+from scripted_kit import app, kit, put_forward, turns
 
 pytestmark = pytest.mark.anyio
 
@@ -183,6 +183,29 @@ async def test_an_approver_may_take_longer_than_a_policy(monkeypatch: pytest.Mon
         answer.set_result(Allow())
         result = await running
     assert result.value == "through"
+
+
+@pytest.mark.proves("policy.fails-closed", "policy.asks")
+@pytest.mark.parametrize(("asks", "seconds", "denied"), [(False, 9, False), (False, 11, True), (True, 55, False)])
+async def test_ten_seconds_are_for_the_policy_and_the_whole_run_for_the_approver(
+    asks: bool, seconds: float, denied: bool
+) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def slow(_request: PolicyRequest, *_reason: Any) -> Allow:
+        asked.set()
+        await answer.wait()
+        return Allow()
+
+    policy, approver = (always(Ask()), slow) if asks else (slow, None)
+    async with kit(app(), policy=policy, approver=approver) as code_mode:
+        running = asyncio.create_task(code_mode.run(CODE))
+        await asked.wait()
+        put_forward(seconds)
+        await turns()
+        answer.set()
+        result = await running
+    assert (result.value != "through") is denied
 
 
 @pytest.mark.proves("policy.asks", "limit.wall")

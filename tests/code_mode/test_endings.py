@@ -33,7 +33,7 @@ from codemodekit.limits import ExecutionLimits
 from codemodekit.policy import allow_all_tool_calls
 from codemodekit.providers.local import define_tool, local
 from codemodekit.testing import Gate, InMemoryProvider
-from scripted_kit import app, kit
+from scripted_kit import app, kit, put_forward, turns
 
 pytestmark = pytest.mark.anyio
 
@@ -47,24 +47,9 @@ await tools.late.nope({}).catch(() => 0);
 """
 """One call that is done, two that are under way and nobody awaits, one that waits for its turn, one that is refused."""
 
-TURNS = 40
-"""More turns of the loop than anything takes that is still to come."""
-
 
 class Strange(BaseException):
     """Not even an Exception."""
-
-
-def put_forward(seconds: float) -> None:
-    """Let the loop believe that so much time has passed."""
-    loop = asyncio.get_running_loop()
-    now = loop.time
-    loop.time = lambda: now() + seconds  # type: ignore[method-assign]
-
-
-async def turns(number: int = TURNS) -> None:
-    for _ in range(number):
-        await asyncio.sleep(0)
 
 
 @dataclass

@@ -35,6 +35,7 @@ from codemodekit.errors import SourceLost, ToolError
 from codemodekit.limits import ExecutionLimits
 from codemodekit.policy import allow_all_tool_calls
 from codemodekit.testing import InMemoryProvider
+from scripted_kit import turns
 
 pytestmark = [pytest.mark.anyio, pytest.mark.proves("result.one-outcome", "api.cancel", "result.receipt")]
 
@@ -95,8 +96,9 @@ class Case:
     progress: list[RunEvent] = field(default_factory=list)
     observed: list[ObserverEvent] = field(default_factory=list)
 
-    async def hold(self, _call: ToolCall) -> Any:
+    async def hold(self, call: ToolCall) -> Any:
         await self.released.wait()
+        call.report_progress("released")
         return self.outcome
 
     async def run(self) -> RunResult:
@@ -137,11 +139,6 @@ def outlasts_its_call(case: Case) -> None:
 
 def outlasts_the_wall(case: Case) -> None:
     case.clock[0] += 61
-
-
-async def turns(number: int) -> None:
-    for _ in range(number):
-        await asyncio.sleep(0)
 
 
 @contextmanager
@@ -185,7 +182,9 @@ async def play(case: Case, one: Callable[[Case], Any], at: int, other: Callable[
     async with asyncio.timeout(100):
         await asyncio.wait({case.running})
     sent = len(case.provider.calls)
-    await turns(30)
+    for call in case.provider.calls[before:]:
+        call.report_progress("late")
+    await turns()
     assert len(case.provider.calls) == sent, "dispatched after the end"
     check(case, case.provider.calls[before:])
 
@@ -196,6 +195,9 @@ def check(case: Case, sent: list[ToolCall]) -> None:
     assert [event.kind for event in case.progress].count("finished") == 1
     assert [event.kind for event in case.observed].count("execution_completed") == 1
     assert case.progress[-1].kind == "finished"
+    assert "late" not in {event.message for event in case.progress}
+    ended_at = {event.call_id: event.sequence for event in case.progress if event.kind == "tool_finished"}
+    assert all(each.sequence < ended_at[each.call_id] for each in case.progress if each.kind == "tool_progress")
     last = case.observed[-1]
     assert (last.kind, last.status) == ("execution_completed", case.progress[-1].status)
     ends = Counter(event.call_id for event in case.observed if event.kind == "tool_call_completed")
@@ -243,6 +245,7 @@ async def test_whatever_comes_first_there_is_one_ending(
 ) -> None:
     provider, cases = InMemoryProvider("app", ["hold", "look", "echo"]), dict[str, Case]()
     seen: set[str] = set()
+    told: set[str | None] = set()
     player = Player()
     with clock_by_hand() as clock:
         async with host(provider, cases, player) as code_mode:
@@ -251,7 +254,9 @@ async def test_whatever_comes_first_there_is_one_ending(
                 case = cases["now"] = Case(code_mode, provider, clock)
                 await play(case, one, at, other, then)
                 seen.add(ending(case))
+                told |= {event.message for event in case.progress if event.kind == "tool_progress"}
     assert seen == endings
+    assert told == ({"released"} if one in (answers, fails, is_lost) else set())
     assert all(guest.closed for guest in player.guests)
     assert all(len(guest.answered) == len(set(guest.answered)) for guest in player.guests)
 

@@ -75,7 +75,6 @@ class Decisions:
 
     async def judge(self, request: PolicyRequest, *, name_rule: bool = False) -> Verdict:
         """What is decided about the request. `name_rule`: somebody wants to know which rule it was."""
-        # before the policy is asked: its counters move with each call it lets through
         rule = self._rule(request) if name_rule else None
         decision = await self._ask_policy(request)
         if isinstance(decision, Ask):
@@ -86,7 +85,7 @@ class Decisions:
         if self._rules is None:
             return None
         try:
-            found = self._rules.explain(request).rule
+            found = self._rules.matching(request)
         except Exception:  # deciding fails then too, and that denies
             return None
         return None if found is None else found + 1

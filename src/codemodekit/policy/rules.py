@@ -137,12 +137,16 @@ class RulesPolicy(ImmediatePolicy):
         with self._lock:
             self._runs.forget(execution_id)
 
-    def _decide(self, request: PolicyRequest) -> Decision:
+    def matching(self, request: PolicyRequest) -> int | None:
+        """The rule that decides, counted from 0, whether it is used up or not; None when no rule matches."""
         for number in self._about(f"{request.source}.{request.tool}"):
-            rule = self.rules[number]
-            if rule.holds(request):
-                return self._counted(number, rule, request)
-        return Deny(_NO_RULE)
+            if self.rules[number].holds(request):
+                return number
+        return None
+
+    def _decide(self, request: PolicyRequest) -> Decision:
+        number = self.matching(request)
+        return Deny(_NO_RULE) if number is None else self._counted(number, self.rules[number], request)
 
     def _counted(self, number: int, rule: Rule, request: PolicyRequest) -> Decision:
         if rule.per_run is None and rule.per_minute is None:
