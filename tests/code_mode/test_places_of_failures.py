@@ -95,6 +95,17 @@ FAILING = {
     "a constructor of the language": "const n = -1;\nreturn ▸new Array(n);",
     "JSON that is none": "const text = '{';\nreturn JSON.▸parse(text);",
     "a heritage that is none": "const base: any = 5;\nclass A extends ▸base {}",
+    "taking apart into a field of undefined": "let x: any;\n({ a: x.▸b } = { a: 1 });",
+    "an iterator that gives no object": (
+        "const it: any = { [Symbol.iterator]: () => ({ next: () => 5 }) };\nfor (const x of ▸it) { x; }"
+    ),
+    "a logical assignment": "const n: any = null;\nn.▸x ??= 5;",
+    "an element written": "const rows: any = {};\nrows['a']▸['b'] = 1;",
+    "the condition of a loop": "const n: any = 1;\nfor (let i = 0; i < n.a.▸b; i++) console.log(i);",
+    "a member of an object over lines": "const n: any = 1;\nreturn {\n  a: 1,\n  b: n.c.▸d,\n  e: 2,\n};",
+    "an argument over lines": "const n: any = 1;\nconsole.log(\n  'a',\n  n.b.▸c,\n);",
+    "a call in the middle of a chain": "const n: any = [1];\nreturn n\n  .map(String)\n  .▸nope(String)\n  .length;",
+    "a BigInt in JSON": "return JSON.▸stringify({ a: 1n });",
     "too deep a recursion": "const f = (n: number): number => ▸f(n + 1) + 1;\nreturn f(0);",
 }
 
@@ -147,6 +158,11 @@ WAITING = {
     "a failed call handed to map": "await Promise.all([{}, {}].▸map(tools.app.fail));",
     "a failed call that is not awaited at once": "const p = tools.app.▸fail({});\nconst x = 1;\nawait p;",
     "a failed call in a callback": "await Promise.all([1].map((id) => tools.app.▸fail({ id })));",
+    "a failed call inside a generator": (
+        "async function* rows() {\n  yield* inner();\n}\nasync function* inner() {\n  await tools.app.▸fail({});\n}\n"
+        "for await (const row of rows()) console.log(row);"
+    ),
+    "an argument whose getter throws": "await tools.app.echo({ get a() { throw ▸new Error('x') } });",
     "a call that is refused": "await tools.app.▸strict({ count: 'x' });",
     "a call that cannot be sent": "await tools.app.▸echo({ a: new Map() });",
     "a source that is not there": "await tools.nope.▸tool({});",
