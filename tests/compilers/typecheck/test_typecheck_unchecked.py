@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -157,3 +158,19 @@ async def test_a_compiler_that_was_killed_or_stopped_is_replaced(sign: signal.Si
         assert (await code_mode.run(CALLS)).ok
         await until_checked(code_mode)
         assert first not in compilers()
+
+
+@needs_proc
+async def test_a_compiler_that_dies_at_any_moment_leaves_no_exception_that_nobody_fetched() -> None:
+    lost: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: lost.append(told))
+    async with checked_kit([InMemoryProvider()], TypeScriptChecker(budget_ms=1_000)) as code_mode:
+        for turns in range(9):
+            await until_checked(code_mode)
+            for pid in compilers():
+                os.kill(pid, signal.SIGKILL)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            assert (await code_mode.run(CALLS)).ok
+            gc.collect()
+    assert lost == []

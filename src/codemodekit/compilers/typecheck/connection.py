@@ -52,6 +52,8 @@ class Connection:
             return await answer
         finally:
             self._waiting.pop(number, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # also when sending failed first: an exception nobody fetches is reported
 
     def notify(self, method: str, params: Any) -> None:
         """Tell something that has no answer, together with the next request: each message alone would wake the far
