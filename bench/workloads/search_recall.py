@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.ours import value_of
 from bench.recall.order import digest_of_answers, digests_elsewhere
 from bench.recall.queries import KINDS, Query, queries
 from bench.recall.sources import ListedSource, open_world
 from bench.recall.world import MadeTool, world
-from bench.workload import Bound, Figure, Measure, Sizes, Workload, require
+from bench.workload import AsFast, Bound, Figure, Measure, Sizes, Workload, middle, require
 from codemodekit import CodeMode
 from codemodekit.contracts import ToolDefinition
 
@@ -31,6 +32,7 @@ __all__ = ["WORKLOAD"]
 _SEED = 1
 _FOUND = 0.95
 _KEPT = 0.95
+_NOISE = 0.25
 _MOST_P95_MS = 60.0
 _NAMES = ("name", "words", "typo", "split")
 
@@ -52,6 +54,11 @@ def _figures(sizes: Sizes) -> tuple[Figure, ...]:
         *made,
         Figure(
             name="kept", title=f"paraphrases kept, {few:,} to {many:,}", unit="share", targets=(Bound(_KEPT),)
+        ),
+        Figure(name="run_few", title=f"trivial run with {few:,} tools, p50", unit="ms"),
+        Figure(
+            name="run_many", title=f"trivial run with {many:,} tools, p50", unit="ms",
+            targets=(AsFast("run_few", f"with {few:,}", _NOISE),),
         ),
         Figure(name="same", title="the same order in other processes", unit="share", targets=(Bound(1.0),)),
         Figure(name="once", title="reached once by paging", unit="share", targets=(Bound(1.0),)),
@@ -98,6 +105,9 @@ async def _ours(sizes: Sizes) -> AsyncIterator[Measure]:
                     figures["refresh"] = await _refreshed(code_mode, sources[0])
                 if size == sizes.kept_between[0]:
                     figures["once"] = await _paged(code_mode, size)
+                if size in sizes.kept_between:
+                    run = "run_few" if size == sizes.kept_between[0] else "run_many"
+                    figures[run] = await _run(code_mode, sizes)
             figures |= seen[size].figures(size)
         few, many = sizes.kept_between
         figures["kept"] = 1 - (seen[few].share("paraphrase") - seen[many].share("paraphrase"))
@@ -170,6 +180,12 @@ async def _paged(code_mode: CodeMode, size: int) -> float:
         wanted = size if query == "*" else answer["total"]
         reached.append((2 * len(set(seen)) - len(seen)) / max(wanted, 1))
     return min(reached)
+
+
+async def _run(code_mode: CodeMode, sizes: Sizes) -> float:
+    """Milliseconds of a program that calls nothing."""
+    await value_of(code_mode, "return 1", 1)  # what is opened at the first run is no cost of the catalogue
+    return await middle(lambda: value_of(code_mode, "return 1", 1), sizes) * 1e3
 
 
 async def _same(sizes: Sizes) -> float:
