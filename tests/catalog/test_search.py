@@ -500,3 +500,19 @@ async def test_names_and_misspelt_names_find_their_tool_among_two_thousand() -> 
                 if definition.name not in found(await search.search(query)):
                     missed[kind].append(query)
         assert missed == {"name": [], "words": [], "camel": [], "typo": []}
+
+
+@pytest.mark.proves("catalog.atomic", "search.ranking")
+async def test_names_of_a_source_that_changed_are_its_new_ones_and_those_of_others_stay() -> None:
+    github, mail = office()
+    async with searching(github, FakeSource("copy", "create_issue"), mail) as search:
+        before = search._manager.snapshot()
+        github.changes("createIssue")
+        await until(lambda: search._manager.snapshot() is not before)
+        answer = await search.search("create-issue")
+        assert [(each["source"], each["tool"]) for each in answer["results"]] == [
+            ("copy", "create_issue"),
+            ("github", "createIssue"),
+        ]
+        assert found(await search.search("github.create_issue"))[0] == "createIssue"
+        assert found(await search.search("mergepullrequest")) == []

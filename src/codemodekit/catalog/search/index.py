@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -47,6 +47,8 @@ class SearchIndex:
             if key := compact(name):
                 self._sources[key] = (*self._sources.get(key, ()), name)
         self._kept: dict[str, Rows] = {}
+        self._exact: dict[str, frozenset[tuple[str, str]]] = {}
+        """Sources and tools by compact names."""
         self._revisions: dict[str, str] = {}
         self._vocabulary: Vocabulary | None = None
         self._lock = threading.RLock()
@@ -62,6 +64,7 @@ class SearchIndex:
             if self._closed:
                 return
             self._write(contribution.name, kept.rows)
+            self._rename(contribution.name, kept.exact)
             # the text is in the database now
             self._kept[contribution.name] = Rows((), kept.tools, kept.properties, kept.vocabulary, kept.exact)
             self._revisions[contribution.name] = contribution.revision
@@ -85,8 +88,10 @@ class SearchIndex:
 
     def named(self, key: str, sources: Sequence[str]) -> list[tuple[str, str]]:
         """Tools whose name, alone or after that of its source, is `key` when both are made compact; in order."""
-        kept = ((source, self._kept.get(source)) for source in sources)
-        return sorted({(source, tool) for source, rows in kept if rows for tool in rows.exact.get(key, ())})
+        with self._lock:
+            found = self._exact.get(key, ())
+        wanted = frozenset(sources) if found else frozenset[str]()
+        return sorted(entry for entry in found if entry[0] in wanted)
 
     def sources_named(self, key: str) -> tuple[str, ...]:
         """Sources whose name is `key` when both are made compact."""
@@ -98,6 +103,15 @@ class SearchIndex:
             if self._vocabulary is None:
                 self._vocabulary = Vocabulary(rows.vocabulary for rows in self._kept.values())
             return self._vocabulary
+
+    def _rename(self, source: str, exact: Mapping[str, Sequence[str]]) -> None:
+        """Put the compact names of a source in the place of those it had."""
+        for key in self._kept[source].exact if source in self._kept else ():
+            self._exact[key] = frozenset(entry for entry in self._exact[key] if entry[0] != source)
+            if not self._exact[key]:
+                del self._exact[key]
+        for key, tools in exact.items():
+            self._exact[key] = self._exact.get(key, frozenset()).union((source, tool) for tool in tools)
 
     # --- full text ----------------------------------------------------------------------------------------------------
 
@@ -157,8 +171,9 @@ class SearchIndex:
 
     def _place(self, sources: Sequence[str] | None) -> str:
         """A condition on rows; empty when it would hold for all of them."""
-        if sources is None or len(wanted := {self._ordinals[source] for source in sources}) == len(self._ordinals):
+        if sources is None or len(sources) == len(self._ordinals):
             return ""
+        wanted = {self._ordinals[source] for source in sources}
         return f" AND (rowid >> {_ROW_BITS}) IN ({','.join(map(str, sorted(wanted)))})"
 
     def _hit(self, row: int) -> Hit:

@@ -67,7 +67,8 @@ class View:
         self._index = manager.index
         self._names = manager.names
         self._available = tuple(sorted(name for name in manager.available() if name in self.catalog.sources))
-        self._absent = {name: str(manager.state(name)) for name in self._names if name not in self._available}
+        present = frozenset(self._available)
+        self._absent = {name: str(manager.state(name)) for name in self._names if name not in present}
         self.stamp = digest([self.catalog.revision, *self._available])
         """Equal as long as pages of one search fit together."""
 
@@ -154,10 +155,9 @@ class View:
     def _exact(self, query: str, sources: Sequence[str]) -> list[CatalogTool]:
         """Tools that the query names as a whole: to the letter first, then however written."""
         asked = query.strip().split("(", 1)[0].strip() or query.strip()
-        found = [
-            tool for source, name in self._index.named(compact(asked), sources) if (tool := self._tool(source, name))
-        ]
-        found += [tool for source in sources if (tool := self._tool(source, asked)) is not None and tool not in found]
+        key = compact(asked)  # none for a name without a letter, such as a sign
+        named = self._index.named(key, sources) if key else [(source, asked) for source in sources]
+        found = [tool for source, name in named if (tool := self._tool(source, name)) is not None]
         return sorted(found, key=lambda tool: (_exactness(tool, asked), tool.source, tool.definition.name))
 
     def _tool(self, source: str, name: str) -> CatalogTool | None:

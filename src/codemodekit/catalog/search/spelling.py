@@ -15,6 +15,7 @@ __all__ = ["Vocabulary", "distance"]
 
 _MOST: Final = 4
 _LONGEST: Final = 24
+_MOST_KEPT: Final = 1_000
 
 
 class Vocabulary:
@@ -27,6 +28,7 @@ class Vocabulary:
     def __init__(self, known: Iterable[Sequence[str]]) -> None:
         self._sorted = tuple(known)
         self._known = frozenset(chain.from_iterable(self._sorted))
+        self._meant: dict[str, tuple[str, ...]] = {}
 
     # made when the first unknown word is asked for: most queries are spelled well
     @cached_property
@@ -48,6 +50,13 @@ class Vocabulary:
 
     def meant(self, word: str) -> tuple[str, ...]:
         """Words that `word` may stand for, best first; none if nothing is near."""
+        if word not in self._meant:
+            if len(self._meant) >= _MOST_KEPT:
+                self._meant.clear()
+            self._meant[word] = self._looked_through(word)
+        return self._meant[word]
+
+    def _looked_through(self, word: str) -> tuple[str, ...]:
         if not 3 <= len(word) <= _LONGEST:
             return ()
         found = dict.fromkeys(self._slips(word))
