@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemodekit._json import ABSENT, canonical, digest, dumps, encode, loads, plain
+from fuzzing import fuzzed
 
 VALUES = st.recursive(
     st.none()
@@ -52,6 +53,38 @@ def test_what_json_has_no_form_for_is_refused(value: Any) -> None:
 def test_what_is_not_json_is_not_read(text: str | bytes) -> None:
     with pytest.raises(ValueError):
         loads(text)
+
+
+TOKENS = st.sampled_from([
+    "{", "}", "[", "]", ",", ":", '"a"', '"', "1e999", "-1e400", "NaN", "9" * 400, "9" * 5_000, "0.1", "-0", "1E5",
+    "01", "true", "nul", '"\\ud800"', '"\\u00e9"', "\ud800", "\0", " ", "\n", "\ufeff",
+    "[" * 500, "]" * 500, '{"a":1,"a":2}',
+])  # fmt: skip
+
+
+@pytest.mark.proves("value.wire")
+@fuzzed(300)
+@given(st.lists(TOKENS, max_size=8).map("".join) | st.text(max_size=20))
+def test_what_is_read_can_be_written_and_read_again(text: str) -> None:
+    for given_text in (text, text.encode("utf-8", "surrogatepass")):
+        try:
+            value = loads(given_text)
+        except (ValueError, RecursionError):
+            continue
+        assert loads(encode(value)) == value
+        assert canonical(value)
+
+
+@pytest.mark.proves("value.wire")
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "[1, 2e400]", '{"a": 1e309}'])
+def test_a_number_beyond_all_others_is_not_read_as_infinity(text: str) -> None:
+    with pytest.raises(ValueError):
+        loads(text)
+
+
+@pytest.mark.proves("value.wire")
+def test_of_two_values_under_one_key_the_last_counts() -> None:
+    assert loads('{"a": 1, "b": 0, "a": 2}') == {"a": 2, "b": 0}
 
 
 @pytest.mark.proves("value.wire")

@@ -103,7 +103,16 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse)
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in _INFINITIES:
+        raise ValueError(f"{text[:40]} is beyond all numbers")
+    return value
+
+
+_INFINITIES: Final = (float("inf"), float("-inf"))
+
+_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _decode = _decoder.decode
 scan: Callable[[str, int], tuple[JsonValue, int]] = _decoder.scan_once  # type: ignore[attr-defined] # it has one
 """Parse the JSON value at an index of a text: the value and the index behind it. Raises StopIteration where there is
@@ -111,7 +120,7 @@ none, else as `loads`; for texts of our own making, which have no space between 
 
 
 def loads(text: str | bytes) -> JsonValue:
-    """Parse JSON text (RFC 8259: no NaN, no infinity).
+    """Parse JSON text (RFC 8259: no NaN, no infinity, also not by an exponent). Of equal keys the last counts.
 
     Raises:
         ValueError: not JSON, or not UTF-8.
