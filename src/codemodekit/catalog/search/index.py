@@ -47,7 +47,7 @@ class SearchIndex:
             if key := compact(name):
                 self._sources[key] = (*self._sources.get(key, ()), name)
         self._kept: dict[str, Rows] = {}
-        self._exact: dict[str, frozenset[tuple[str, str]]] = {}
+        self._exact: dict[str, tuple[tuple[str, str], ...]] = {}
         """Sources and tools by compact names."""
         self._revisions: dict[str, str] = {}
         self._vocabulary: Vocabulary | None = None
@@ -107,11 +107,11 @@ class SearchIndex:
     def _rename(self, source: str, exact: Mapping[str, Sequence[str]]) -> None:
         """Put the compact names of a source in the place of those it had."""
         for key in self._kept[source].exact if source in self._kept else ():
-            self._exact[key] = frozenset(entry for entry in self._exact[key] if entry[0] != source)
+            self._exact[key] = tuple(entry for entry in self._exact[key] if entry[0] != source)
             if not self._exact[key]:
                 del self._exact[key]
         for key, tools in exact.items():
-            self._exact[key] = self._exact.get(key, frozenset()).union((source, tool) for tool in tools)
+            self._exact[key] = (*self._exact.get(key, ()), *((source, tool) for tool in tools))
 
     # --- full text ----------------------------------------------------------------------------------------------------
 
