@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections import Counter
 from typing import Annotated
@@ -24,6 +25,7 @@ def main(
     seed: Annotated[int, typer.Option(help="Which mix.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of tables.")] = False,
 ) -> None:
+    logging.getLogger("codemodekit").setLevel(logging.CRITICAL)  # sources are lost on purpose
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -150,17 +150,20 @@ class Expressions:
 
     def call(self, depth: int) -> Expression:
         callee = self.chance.choice(
-            ("f", "t", "o.m", "f?.", "t!", "(f as any)", "(<any>t)", "o!.m!", "o.m.call(o, 1) as")
+            (
+                both("f"),
+                both("t"),
+                both("o.m"),
+                both("f?."),
+                both("t", only("!")),
+                both("o", only("!"), ".m", only("!")),
+                both("(f", only(f" as {self.types.type(1)}"), ")"),
+                both("(", only(f"<{self.types.type(1)}>"), "t)"),
+            )
         )
-        text = {
-            "t!": both("t", only("!")),
-            "(f as any)": both("(f", only(f" as {self.types.type(1)}"), ")"),
-            "(<any>t)": both("(", only(f"<{self.types.type(1)}>"), "t)"),
-            "o!.m!": both("o", only("!"), ".m", only("!")),
-        }.get(callee, both(callee.removesuffix(".call(o, 1) as")))
         types = only(self.types.arguments()) if self.chance.random() < 0.4 else both("")
         given = both(self.at(ARROW, depth), ", ", self.gap(), self.at(ARROW, depth))
-        return Expression(both(text, types, "(", self.gap(), given, self.gap(), ")"), CALL)
+        return Expression(both(callee, types, "(", self.gap(), given, self.gap(), ")"), CALL)
 
     def arrow(self, depth: int) -> Expression:
         with self.function_body():

@@ -51,9 +51,8 @@ def _joined(chance: random.Random, made: list[Statement]) -> Both:
             text += "\n"
             continue
         following = made[number + 1].text.ts if number + 1 < len(made) else "return"
-        may_end_by_line = each.in_type or not following.startswith((*_HAZARDS, "<", "/", "+", "-"))
-        if following.startswith(("<", "/", "+", "-", "{", "`")):
-            may_end_by_line = False
+        goes_on = following.startswith(("<", "/", "+", "-", "{", "`"))
+        may_end_by_line = not goes_on and (each.in_type or not following.startswith(_HAZARDS))
         end = chance.choice(("\n", " \n", " // ;\n", "\r\n")) if may_end_by_line and chance.random() < 0.7 else ";\n"
         text += swap(end, ";\n" if each.text.js.strip() else "\n")
     return text
