@@ -23,7 +23,7 @@ from codemodekit.diagnostics import (
 @pytest.mark.parametrize("code", DiagnosticCode)
 def test_every_code_has_its_phase(code: DiagnosticCode) -> None:
     tool = code.startswith(("TOOL_", "SOURCE_", "BRIDGE_")) and code is not DiagnosticCode.SOURCE_LIMIT_EXCEEDED
-    compile_ = code in ("COMPILE_ERROR", "UNSAFE_SYNTAX", "SOURCE_LIMIT_EXCEEDED")
+    compile_ = code in ("COMPILE_ERROR", "UNSAFE_SYNTAX", "SOURCE_LIMIT_EXCEEDED", "TYPE_ERROR")
     assert phase_of(code) is (Phase.TOOL if tool else Phase.COMPILE if compile_ else Phase.SANDBOX)
 
 

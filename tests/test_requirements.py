@@ -1,12 +1,14 @@
-"""Every test names a promise of the list."""
+"""Every promise of the list has a test, and every test names a promise of the list."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.requirements import REQUIREMENTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.proves("house.requirements")]
 
@@ -17,6 +19,16 @@ ROOT = Path(__file__).resolve().parent.parent
 def collected(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_every_promise_has_a_test(tmp_path: Path) -> None:
+    listing = tmp_path / "proven.json"
+
+    collection = collected(ROOT, f"--proven={listing}")
+
+    assert collection.returncode == 0, collection.stdout + collection.stderr
+    proven = json.loads(listing.read_text(encoding="utf-8"))
+    assert sorted(set(REQUIREMENTS) - set(proven)) == []
 
 
 @pytest.mark.parametrize(

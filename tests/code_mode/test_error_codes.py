@@ -126,7 +126,7 @@ def test_every_code_has_a_program_that_provokes_it() -> None:
     assert {case.code for case in CASES} | ELSEWHERE == set(DiagnosticCode)
 
 
-@pytest.mark.proves("error.codes")
+@pytest.mark.proves("error.codes", "limit.source")
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{number}" for number, case in enumerate(CASES)])
 async def test_a_program_ends_with_its_code(case: Case) -> None:
     provider, gone = app(), InMemoryProvider("gone")

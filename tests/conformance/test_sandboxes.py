@@ -35,6 +35,7 @@ async def test_the_scripted_sandbox(check: SandboxCheck) -> None:
     await check(scripted)
 
 
+@pytest.mark.proves("value.plain", "value.refused", "value.hostile")
 @pytest.mark.parametrize("check", (*SANDBOX_CHECKS, *JAVASCRIPT_CHECKS), ids=lambda check: check.__name__)
 async def test_the_quickjs_sandbox(check: SandboxCheck) -> None:
     await check(QuickJsSandbox)

@@ -37,6 +37,7 @@ def test_the_globals_are_those_that_are_listed() -> None:
     assert listed == sorted(JAVASCRIPT_GLOBALS)
 
 
+@pytest.mark.proves("value.plain")
 @pytest.mark.parametrize(("value", "becomes"), rows(CONVERTED))
 async def test_a_value_becomes_what_the_page_says(value: str, becomes: str) -> None:
     assert (await run(f"return {value}")).value == json.loads(becomes)

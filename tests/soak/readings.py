@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-__all__ = ["MEMORY", "Reading", "Verdict", "children", "judge", "read"]
+__all__ = ["MEMORY", "Reading", "Verdict", "children", "judge", "memory_mib", "read"]
 
 MEMORY: Final = "memory_mib"
 _MOST_GROWTH: Final = 1.10
@@ -49,7 +49,7 @@ def read(pending: int = 0) -> Reading:
     gc.collect()
     _trim()
     return Reading(
-        memory_mib=_memory(),
+        memory_mib=memory_mib(),
         threads=threading.active_count(),
         children=len(children()),
         handles=_entries("/proc/self/fd"),
@@ -71,7 +71,8 @@ def judge(plateau: Sequence[Reading], end: Sequence[Reading]) -> list[Verdict]:
     return verdicts
 
 
-def _memory() -> float:
+def memory_mib() -> float:
+    """Resident memory of this process."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

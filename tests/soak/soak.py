@@ -209,9 +209,10 @@ async def _round(this: _Round, runs: int) -> None:
 async def _client(this: _Round, work: Iterator[Kind]) -> None:
     report = this.report
     for kind in work:
-        if (fault := this.faults.pop(report.runs, None)) is not None:
+        fault = this.faults.pop(report.runs, None)
+        report.runs += 1  # before anything waits: every number is somebody's, and so is every fault
+        if fault is not None:
             await fault()
-        report.runs += 1
         running = asyncio.ensure_future(this.code_mode.run(kind.code, context={"n": report.runs}))
         if this.chance.random() < _CANCELLED:
             report.faults["client cancelled"] += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.soak.readings import MEMORY, Reading, judge
+from tests.soak.readings import MEMORY, Reading, judge, memory_mib
 from tests.soak.soak import soak
 
 pytestmark = [pytest.mark.anyio, pytest.mark.proves("house.soak")]
@@ -39,6 +39,8 @@ async def test_mixed_runs_with_faults_leak_nothing() -> None:
 def leaking() -> Iterator[dict[str, Callable[[], Any]]]:
     """Ways to leak, which are mended at the end."""
     kept: list[Any] = []
+    # A share of what this process holds already: after thousands of other tests that is a lot.
+    memory = max(20 << 20, int(memory_mib() * (1 << 20) * 0.1))
     ending = threading.Event()
     with ExitStack() as stack:
 
@@ -58,7 +60,7 @@ def leaking() -> Iterator[dict[str, Callable[[], Any]]]:
             "children": child,
             "handles": lambda: stack.enter_context(Path(__file__).open(encoding="utf-8")),
             "tasks": lambda: kept.append(asyncio.ensure_future(asyncio.sleep(60))),
-            MEMORY: lambda: kept.append(bytearray(b"x" * (20 << 20))),
+            MEMORY: lambda: kept.append(bytearray(b"x" * memory)),
         }
         for each in kept:
             if isinstance(each, asyncio.Future):
