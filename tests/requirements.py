@@ -137,6 +137,16 @@ REQUIREMENTS: dict[str, str] = {
     "mcp.headers": "Configured headers go to the configured origin only; redirects carry them nowhere else.",
     "mcp.processes": "A source's process dies with us, and its death ends only its own calls.",
     "mcp.hostile": "Rubbish, floods and requests of a server hurt no other source.",
+    # -- APIs by OpenAPI ---------------------------------------------------------------------------------------------
+    "openapi.documents": "OpenAPI 3.0, 3.1 and Swagger 2.0 are read, as JSON and YAML; each operation is a tool or is "
+    "skipped with its reason.",
+    "openapi.styles": "Every style of a parameter is sent as the specification's table says.",
+    "openapi.route": "A value in a path never leaves the declared route.",
+    "openapi.bodies": "Bodies of JSON, forms, parts, text and bytes are sent as declared.",
+    "openapi.answers": "JSON, text and bytes arrive as what they are; a failure tells status, headers and body.",
+    "openapi.schemas": "Schemas are shared and never inlined; dialects of 2.0 and 3.0 become JSON Schema.",
+    "openapi.auth": "Credentials are sent as their scheme says, to the API's own origin alone.",
+    "openapi.once": "No operation is sent twice.",
     # -- plugins -----------------------------------------------------------------------------------------------------
     "plugin.loads": "A plugin's servers become sources; each entry is isolated.",
     "plugin.environment": "A plugin's server knows its two places and nothing of the host.",

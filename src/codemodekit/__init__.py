@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codemodekit.providers.agent_plugin import AgentPlugin, load_agent_plugin
     from codemodekit.providers.local import LocalToolProvider, ToolContext, define_tool, local
     from codemodekit.providers.mcp.sources import McpToolProvider, mcp
+    from codemodekit.providers.openapi import OpenApiToolProvider, openapi
     from codemodekit.sandboxes.quickjs import QuickJsSandbox
     from codemodekit.servers.stdio import serve_code_mode_stdio
 
@@ -45,6 +46,7 @@ __all__ = [
     "LocalToolProvider",
     "McpToolProvider",
     "ObserverEvent",
+    "OpenApiToolProvider",
     "PolicyRequest",
     "QuickJsSandbox",
     "RunEvent",
@@ -65,6 +67,7 @@ __all__ = [
     "load_agent_plugin",
     "local",
     "mcp",
+    "openapi",
     "policy_rules",
     "read_only_tool_calls",
     "register_code_mode_tools",
@@ -89,6 +92,7 @@ _HOMES = {
     "codemodekit.providers.agent_plugin": ("AgentPlugin", "load_agent_plugin"),
     "codemodekit.providers.local": ("LocalToolProvider", "ToolContext", "define_tool", "local"),
     "codemodekit.providers.mcp.sources": ("McpToolProvider", "mcp"),
+    "codemodekit.providers.openapi": ("OpenApiToolProvider", "openapi"),
     "codemodekit.sandboxes.quickjs": ("QuickJsSandbox",),
     "codemodekit.servers.stdio": ("serve_code_mode_stdio",),
 }  # fmt: skip

@@ -54,6 +54,10 @@ def test_every_key_of_the_audit_log_is_documented_and_no_other() -> None:
     assert set(rows("Audit")) == set(SCHEMA["$defs"]["audit"]["properties"])
 
 
+def test_every_key_of_an_api_is_documented_and_no_other() -> None:
+    assert set(rows("APIs")) == set(SCHEMA["$defs"]["api"]["properties"])
+
+
 def test_every_limit_is_documented_with_its_default() -> None:
     documented = {key: int(cells[0]) for key, cells in rows("Limits").items()}
     assert documented == ExecutionLimits().to_wire()

@@ -54,6 +54,10 @@ EXPECTED: Final[dict[str, Any]] = {
         "TYPE_ERROR", "`tools.mail.send` takes no field `body`; it takes: to, text (nothing has run)", [],
     ),
     "own_source": {"keeps the contract": True, "capital": "Oslo"},
+    "api_source": {
+        "scarce": ["nails: 2"],
+        "missing": {"status": 404, "body": {"message": "no such shelf"}},
+    },
     "limits": ["TOOL_CALL_LIMIT_EXCEEDED", "COMPUTE_LIMIT_EXCEEDED"],
     "trusted_host_code": {
         "the program saw": ["content"],

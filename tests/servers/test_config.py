@@ -15,6 +15,7 @@ from codemodekit.servers.config import (
     AuditSettings,
     Config,
     ConfigError,
+    OpenApiSource,
     PolicyRules,
     PythonSource,
     RemoteSource,
@@ -25,6 +26,7 @@ from codemodekit.servers.config import (
 )
 from codemodekit.servers.config.audit import AUDIT_KEYS
 from codemodekit.servers.config.load import TOP_KEYS
+from codemodekit.servers.config.openapi import AUTH_KEYS, OPENAPI_KEYS
 from codemodekit.servers.config.plugins import PLUGIN_KEYS
 from codemodekit.servers.config.sources import ENTRY_KEYS, MODES
 
@@ -42,6 +44,24 @@ FULL: dict[str, Any] = {
         },
         "old": {"type": "sse", "url": "http://127.0.0.1:9000/sse", "timeout": 5},
         "off": {"command": "never", "disabled": True},
+    },
+    "openapi": {
+        "stock": {
+            "spec": "stock.yaml",
+            "baseUrl": "https://stock.example/${VERSION:-v1}",
+            "variables": {"tenant": "acme"},
+            "auth": {
+                "key": {"type": "apiKey", "value": "${CRM_TOKEN}", "name": "k", "in": "query"},
+                "user": {"type": "basic", "username": "u", "password": "p"},
+                "flow": {"type": "oauth2", "clientId": "i", "clientSecret": "s", "scopes": ["a"], "clientIn": "body"},
+            },
+            "headers": {"X-A": 1},
+            "include": ["list*"],
+            "exclude": ["*All"],
+            "outputMismatch": "warn",
+        },
+        "plain": "https://plain.example/openapi.json",
+        "none": {"spec": "x", "disabled": True},
     },
     "python": {"app": "mypackage.tools:tools"},
     "policy": "read-only",
@@ -87,6 +107,31 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                 secrets=("Bearer s3cret-token", "s3cret-token"),
             ),
             RemoteSource(name="old", transport="sse", url="http://127.0.0.1:9000/sse", connect_timeout_s=5.0),
+            OpenApiSource(
+                name="stock",
+                spec=str(tmp_path / "stock.yaml"),
+                base_url="https://stock.example/v1",
+                variables={"tenant": "acme"},
+                auth={
+                    "schemes": {
+                        "key": {"type": "apiKey", "value": "s3cret-token", "name": "k", "in": "query"},
+                        "user": {"type": "basic", "username": "u", "password": "p"},
+                        "flow": {
+                            "type": "oauth2",
+                            "clientId": "i",
+                            "clientSecret": "s",
+                            "scopes": ("a",),
+                            "clientIn": "body",
+                        },
+                    }
+                },
+                headers={"X-A": "1"},
+                include=("list*",),
+                exclude=("*All",),
+                output_mismatch="warn",
+                secrets=("s3cret-token",),
+            ),
+            OpenApiSource(name="plain", spec="https://plain.example/openapi.json"),
             PythonSource(name="app", module="mypackage.tools", attribute="tools"),
         ),
         policy="read-only",
@@ -163,7 +208,7 @@ def test_every_value_that_came_from_the_environment_is_a_secret(tmp_path: Path) 
         ("[]", ["expected an object, not a list"]),
         ("null", ["expected an object, not null"]),
         ({"mcpServer": {}}, ["no key 'mcpServer'", "did you mean 'mcpServers'?"]),
-        ({"openapi": {}}, ["no key 'openapi'"]),
+        ({"skill": {}}, ["no key 'skill'"]),
         ({"repositories": {}}, ["no key 'repositories'"]),
         ({"mcpServers": []}, ["mcpServers: expected an object, not a list"]),
         ({"mcpServers": {"": {"command": "x"}}}, ["empty name"]),
@@ -342,6 +387,11 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
     assert set(found["$defs"]["plugin"]["properties"]) == set(PLUGIN_KEYS)
     assert set(found["$defs"]["audit"]["properties"]) == set(AUDIT_KEYS)
     assert found["$defs"]["mode"]["enum"] == list(MODES)
+    assert set(found["$defs"]["api"]["properties"]) == set(OPENAPI_KEYS)
+    credentials = {each["properties"]["type"]["const"]: each for each in found["$defs"]["credential"]["anyOf"]}
+    assert {kind: set(each["properties"]) - {"type"} for kind, each in credentials.items()} == {
+        kind: set(keys) for kind, keys in AUTH_KEYS.items()
+    }
 
 
 @pytest.mark.proves("config.schema")
@@ -365,6 +415,18 @@ def test_the_schema_names_exactly_the_keys_that_are_read() -> None:
         ({"audit": {"file": "audit.jsonl", "arguments": False}}, True),
         ({"audit": {"file": "audit.jsonl", "arguments": True}}, False),
         ({"audit": {"keep": 1}}, False),
+        ({"openapi": {"a": "api.yaml", "b": {"spec": "https://a.example/openapi.json"}}}, True),
+        ({"openapi": {"a": {"spec": "x", "auth": {"type": "bearer", "token": "t"}}}}, True),
+        ({"openapi": {"a": {"spec": "x", "auth": {"key": {"type": "apiKey", "value": "v", "in": "query"}}}}}, True),
+        ({"openapi": {"a": {"spec": "x", "auth": {"type": "bearer"}}}}, False),
+        ({"openapi": {"a": {"spec": "x", "auth": {"type": "bearer", "token": "t", "scopes": []}}}}, False),
+        ({"openapi": {"a": {"spec": "x", "auth": {"key": {"value": "v"}}}}}, False),
+        ({"openapi": {"a": {"spec": "x", "auth": {}}}}, False),
+        ({"openapi": {"a": {"baseUrl": "http://a"}}}, False),
+        ({"openapi": {"a": {"spec": "x", "includes": []}}}, False),
+        ({"openapi": {"a": {"spec": "x", "include": "*"}}}, False),
+        ({"openapi": {"a": ""}}, False),
+        ({"openapi": {"a": 1}}, False),
     ],
 )
 def test_the_schema_agrees_with_the_loader(tmp_path: Path, data: dict[str, Any], valid: bool) -> None:

@@ -12,7 +12,7 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -24,8 +24,9 @@ from codemodekit.catalog.patterns import CONTENT_SIZE, PatternCost, contents_of,
 from codemodekit.catalog.schema_building import SchemaUnsupported, dialect_of, short
 from codemodekit.catalog.schema_checking import CompiledSchema
 from codemodekit.catalog.schema_references import pointer_target
+from codemodekit.shared_definitions import with_reached
 
-__all__ = ["FieldError", "SchemaCheck", "SchemaUnsupported", "compile_schema"]
+__all__ = ["FieldError", "SchemaCheck", "SchemaUnsupported", "compile_schema", "is_sound", "remembered"]
 
 _MAX_SCHEMA_BYTES: Final = 4 << 20
 _LARGE: Final = 64 * 1024
@@ -46,7 +47,8 @@ class SchemaCheck:
         """Hash of the schema's canonical form: equal schemas, equal digest."""
         self._schema = schema
         self._compiled = compiled
-        """None for a large schema, which is compiled when it is needed: hundreds of tools may share one API's types."""
+        """None for a large schema, and for one over a table that hundreds of tools share: it is compiled when it is
+        needed."""
 
     @property
     def prepared(self) -> bool:
@@ -59,17 +61,20 @@ class SchemaCheck:
         if compiled is not None:
             return compiled.is_valid(value)
         try:
-            return _large.get(self.digest, self._schema).is_valid(value)
+            return self._on_demand().is_valid(value)
         except SchemaUnsupported:
             return False
 
     def errors(self, value: JsonValue) -> tuple[FieldError, ...]:
         """What is wrong, at most eight fields in a fixed order; empty if the value fits."""
         try:
-            compiled = self._compiled or _large.get(self.digest, self._schema)
+            compiled = self._compiled or self._on_demand()
         except SchemaUnsupported as fault:
             return (FieldError("", f"nothing can be checked: {fault}", shape(value)),)
         return compiled.errors(value)
+
+    def _on_demand(self) -> CompiledSchema:
+        return _large.get(self.digest, self._schema)
 
 
 class _Large:
@@ -88,7 +93,8 @@ class _Large:
             if (kept := self._kept.get(digest)) is not None:
                 self._kept.move_to_end(digest)
                 return kept
-        compiled = CompiledSchema(schema, size=_MAX_SCHEMA_BYTES, refers=True, patterns=_patterns(schema))
+        whole = schema if isinstance(schema, bool) else dict(with_reached(schema))
+        compiled = CompiledSchema(whole, size=_MAX_SCHEMA_BYTES, refers=True, patterns=_patterns(whole))
         compiled.prepare()
         with self._lock:
             self._kept[digest] = compiled
@@ -113,15 +119,24 @@ def compile_schema(schema: JsonValue) -> SchemaCheck:
     if not isinstance(schema, bool | Mapping):
         raise SchemaUnsupported(f"a schema is an object or a boolean, not {type(schema).__name__}")
     text = _canonical(schema)
+
+    def made() -> SchemaCheck:
+        whole = schema if isinstance(schema, bool | dict) else dict(schema)
+        dialect_of(whole)
+        return SchemaCheck(digest, whole, _compiled(whole, text))
+
     digest = hashlib.sha256(text).hexdigest()
+    return remembered(digest, made)
+
+
+def remembered(digest: str, make: Callable[[], SchemaCheck]) -> SchemaCheck:
+    """The check of this digest that is in use somewhere, else a new one."""
     with _cache_lock:
         known = _cache.get(digest)
     if known is None:
-        whole = schema if isinstance(schema, bool | dict) else dict(schema)
-        dialect_of(whole)
-        compiled = _compiled(whole, text)
+        check = make()
         with _cache_lock:
-            known = _cache.setdefault(digest, SchemaCheck(digest, whole, compiled))
+            known = _cache.setdefault(digest, check)
     return known
 
 
@@ -129,7 +144,7 @@ def _compiled(schema: bool | dict[str, Any], text: bytes) -> CompiledSchema | No
     """What checks values; None for a schema that is to be compiled when it is used."""
     patterns = _patterns(schema) if b'"pattern' in text or b'"content' in text else PatternCost(0, False)
     is_large = len(text) > _LARGE or patterns.size > _MAX_PATTERNS_AT_ONCE
-    if is_large and _looks_sound(schema, text):
+    if is_large and is_sound(schema, text):
         return None
     refers = b'$ref"' in text or b'Ref"' in text
     return CompiledSchema(schema, size=len(text), refers=refers, patterns=patterns)
@@ -151,12 +166,17 @@ _REFERENCE: Final = re.compile(rb'"\$(?:ref|dynamicRef|recursiveRef)":"((?:[^"\\
 _MOVABLE: Final = re.compile(rb'"\$(?:id|anchor|dynamicAnchor|recursiveAnchor)":')
 
 
-def _looks_sound(schema: bool | dict[str, Any], text: bytes) -> bool:
-    """Whether compiling would most likely succeed: valid by its dialect, plain references that all lead somewhere."""
+def is_sound(schema: bool | dict[str, Any], text: bytes, definitions: Mapping[str, Any] | None = None) -> bool:
+    """Whether compiling would most likely succeed: valid by its dialect, plain references that all lead somewhere.
+
+    `text` is the schema's canonical form; `definitions` are its `$defs` where it does not hold them itself, which are
+    not looked at.
+    """
     if _MOVABLE.search(text):
         return False
     references = {found.decode() for found in _REFERENCE.findall(text)}
-    if not all(pointer_target(schema, reference) is not None for reference in references):
+    root = schema if definitions is None or isinstance(schema, bool) else {**schema, "$defs": definitions}
+    if not all(pointer_target(root, reference) is not None for reference in references):
         return False
     try:
         # patterns are text to the schema of schemas

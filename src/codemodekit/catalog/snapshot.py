@@ -14,7 +14,8 @@ from typing import Any, Final
 from codemodekit._json import JsonValue, digest
 from codemodekit.catalog.addresses import callable_of
 from codemodekit.catalog.near import near_names
-from codemodekit.catalog.schemas import SchemaCheck, SchemaUnsupported, compile_schema
+from codemodekit.catalog.schemas import SchemaCheck, SchemaUnsupported
+from codemodekit.catalog.shared_schemas import Checks
 from codemodekit.contracts import ToolAnnotations, ToolDefinition, ToolListing
 
 __all__ = ["Catalog", "CatalogTool", "SourceCatalog", "build_source", "mark_of", "revision_of"]
@@ -96,6 +97,7 @@ class _Sorter:
         self._quarantined: dict[str, str] = {}
         self._notes: list[str] = []
         self._marks: dict[str, JsonValue] = {}
+        self._check = Checks().of
 
     def take(self, definition: ToolDefinition) -> None:
         name = definition.name
@@ -111,12 +113,18 @@ class _Sorter:
 
     def _compile(self, definition: ToolDefinition) -> None:
         try:
-            tool = _compiled(self._source, definition)
+            tool = self._compiled(definition)
             self._marks[definition.name] = _mark(tool)
             self._tools[definition.name] = tool
         except SchemaUnsupported as fault:
             self._quarantined[definition.name] = str(fault)
             self._marks[definition.name] = {"quarantined": str(fault)}
+
+    def _compiled(self, definition: ToolDefinition) -> CatalogTool:
+        definition = _with_plain_hints(definition)
+        given = self._check(definition.input_schema, "input")
+        answered = None if definition.output_schema is None else self._check(definition.output_schema, "output")
+        return CatalogTool(self._source, definition, callable_of(self._source, definition.name), given, answered)
 
     def contribution(self, notes: tuple[str, ...]) -> SourceCatalog:
         return SourceCatalog(
@@ -139,13 +147,6 @@ def _name_fault(name: object) -> str | None:
     return f"{name!a} holds a lone surrogate" if any("\ud800" <= c <= "\udfff" for c in name) else None
 
 
-def _compiled(source: str, definition: ToolDefinition) -> CatalogTool:
-    definition = _with_plain_hints(definition)
-    given = _check(definition.input_schema, "input")
-    answered = None if definition.output_schema is None else _check(definition.output_schema, "output")
-    return CatalogTool(source, definition, callable_of(source, definition.name), given, answered)
-
-
 def _with_plain_hints(definition: ToolDefinition) -> ToolDefinition:
     # "false" is true to Python: a hint that is no plain one is as good as none
     said: Any = definition.annotations
@@ -154,13 +155,6 @@ def _with_plain_hints(definition: ToolDefinition) -> ToolDefinition:
     if not isinstance(said.title, str | None):
         odd["title"] = None
     return replace(definition, annotations=replace(said, **odd)) if odd else definition
-
-
-def _check(schema: JsonValue, side: str) -> SchemaCheck:
-    try:
-        return compile_schema(schema)
-    except SchemaUnsupported as fault:
-        raise SchemaUnsupported(f"{side} schema: {fault}") from fault
 
 
 def _mark(tool: CatalogTool) -> JsonValue:

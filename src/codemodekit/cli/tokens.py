@@ -16,6 +16,7 @@ from codemodekit.cli.options import AsJson, ConfigFile, McpConfigFile, chosen_co
 from codemodekit.cli.output import console, print_json, table
 from codemodekit.mcp_adapter.definitions import surface_tools
 from codemodekit.servers.config import Config
+from codemodekit.shared_definitions import with_reached
 
 __all__ = ["HELP", "Counter", "command", "show_costs", "token_costs", "token_counter"]
 
@@ -84,7 +85,7 @@ def _direct(tool: CatalogTool) -> dict[str, Any]:
     return {
         "name": definition.name,
         "description": definition.description,
-        "inputSchema": definition.input_schema,
+        "inputSchema": with_reached(definition.input_schema),
     }
 
 

@@ -3,20 +3,22 @@ that never connects and says why, so that the others are served and `health` sho
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from codemodekit.contracts import ToolProvider, ToolSession
 from codemodekit.errors import ConfigurationError, SourceLost
 from codemodekit.providers.local import local
 from codemodekit.providers.mcp.settings import Mode
 from codemodekit.providers.mcp.sources import mcp
+from codemodekit.providers.openapi import ApiKey, Auth, Basic, Bearer, ClientCredentials, openapi
 from codemodekit.providers.threads import in_thread
 from codemodekit.servers.config import (
     Config,
     ConfigError,
+    OpenApiSource,
     PluginSource,
     PythonSource,
     RemoteSource,
@@ -45,6 +47,8 @@ def _provider(source: Source, import_folders: Sequence[Path]) -> ToolProvider:
                 return _stdio(source)
             case RemoteSource():
                 return _remote(source)
+            case OpenApiSource():
+                return _openapi(source)
             case PythonSource():
                 return PythonProvider(source.name, source.module, source.attribute, import_folders=import_folders)
             case PluginSource():
@@ -82,6 +86,48 @@ def _remote(source: RemoteSource) -> ToolProvider:
         connect_timeout_s=source.connect_timeout_s,
         private=source.secrets,
     )
+
+
+def _openapi(source: OpenApiSource) -> ToolProvider:
+    return openapi(
+        source.name,
+        source.spec,
+        base_url=source.base_url,
+        variables=source.variables,
+        auth=_auth(source.auth),
+        headers=source.headers,
+        include=source.include,
+        exclude=source.exclude,
+        output_mismatch=source.output_mismatch,
+        private=source.secrets,
+    )
+
+
+def _auth(said: Mapping[str, Any] | None) -> Auth | Mapping[str, Auth] | None:
+    if said is None:
+        return None
+    if "schemes" in said:
+        return {name: _credential(each) for name, each in said["schemes"].items()}
+    return _credential(said)
+
+
+def _credential(said: Mapping[str, Any]) -> Auth:
+    match said["type"]:
+        case "bearer":
+            return Bearer(said["token"])
+        case "basic":
+            return Basic(said["username"], said["password"])
+        case "apiKey":
+            return ApiKey(said["value"], said.get("name"), said.get("in"))
+        case _:
+            return ClientCredentials(
+                client_id=said["clientId"],
+                client_secret=said["clientSecret"],
+                token_url=said.get("tokenUrl"),
+                scopes=said.get("scopes", ()),
+                audience=said.get("audience"),
+                in_body=said.get("clientIn") == "body",
+            )
 
 
 class UnavailableProvider:

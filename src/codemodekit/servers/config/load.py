@@ -13,6 +13,7 @@ import platformdirs
 from codemodekit.limits import ExecutionLimits, LimitsError
 from codemodekit.servers.config.audit import read_audit
 from codemodekit.servers.config.model import Config, ConfigError, PluginSource, Source
+from codemodekit.servers.config.openapi import read_openapi_source
 from codemodekit.servers.config.parse import parse_file
 from codemodekit.servers.config.plugins import beside, read_plugins
 from codemodekit.servers.config.policy import read_policy_node
@@ -24,7 +25,8 @@ __all__ = ["CONFIG_VARIABLE", "TOP_KEYS", "find_config", "load_config", "read_co
 CONFIG_VARIABLE: Final = "CODEMODEKIT_CONFIG"
 FILE_NAMES: Final = ("codemode.json", "codemode.toml")
 TOP_KEYS: Final = (
-    "$schema", "mcpServers", "servers", "python", "plugins", "policy", "limits", "search", "audit", "typecheck",
+    "$schema", "mcpServers", "servers", "openapi", "python", "plugins", "policy", "limits", "search", "audit",
+    "typecheck",
 )  # fmt: skip
 
 
@@ -76,10 +78,11 @@ def read_config(path: Path, *, environment: Mapping[str, str]) -> Config:
     root.only(TOP_KEYS)
     folder = path.resolve().parent
     servers = _sources(root, ("mcpServers", "servers"), partial(read_server, environment=environment, folder=folder))
+    apis = _sources(root, ("openapi",), partial(read_openapi_source, environment=environment, folder=folder))
     python = _sources(root, ("python",), partial(read_python_source, environment=environment))
     plugins = root.get("plugins")
     brought, notices = ([], []) if plugins is None else read_plugins(plugins, environment=environment, folder=folder)
-    sources, clashes = beside(_unique(root, (*servers, *python)), brought)
+    sources, clashes = beside(_unique(root, (*servers, *apis, *python)), brought)
     policy, search, audit = root.get("policy"), root.get("search"), root.get("audit")
     typecheck = root.get("typecheck")
     return Config(

@@ -19,6 +19,7 @@ __all__ = [
     "AuditSettings",
     "Config",
     "ConfigError",
+    "OpenApiSource",
     "PluginNotice",
     "PluginSource",
     "PolicyChoice",
@@ -67,6 +68,24 @@ class RemoteSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenApiSource:
+    """An HTTP API that an OpenAPI document describes."""
+
+    name: str
+    spec: str
+    """A file, or an address."""
+    base_url: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    auth: Mapping[str, Any] | None = field(default=None, repr=False)
+    """One credential under its `type`, or some under `schemes` by the name of the document's security scheme."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    output_mismatch: Literal["error", "warn"] = "error"
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PythonSource:
     """Python functions, found at `module:attribute`."""
 
@@ -94,7 +113,7 @@ class PluginSource:
     provider: ToolProvider = field(repr=False, compare=False)
 
 
-Source: TypeAlias = StdioSource | RemoteSource | PythonSource | PluginSource | UnavailableSource
+Source: TypeAlias = StdioSource | RemoteSource | OpenApiSource | PythonSource | PluginSource | UnavailableSource
 
 SERVER_LIMITS: Final = ExecutionLimits(wall_time_ms=120_000, tool_call_time_ms=60_000)
 """A server waits longer than a library: its programs call slow tools, and its clients have patience."""

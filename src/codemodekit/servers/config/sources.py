@@ -15,7 +15,18 @@ from codemodekit.servers.config.expand import Expander, ExpansionError
 from codemodekit.servers.config.model import PythonSource, RemoteSource, Source, StdioSource, UnavailableSource
 from codemodekit.servers.config.reading import Node
 
-__all__ = ["ENTRY_KEYS", "MODES", "read_python_source", "read_server", "read_target"]
+__all__ = [
+    "ENTRY_KEYS",
+    "MODES",
+    "is_http",
+    "output_mismatch",
+    "private_values",
+    "read_python_source",
+    "read_server",
+    "read_target",
+    "string_map",
+    "valid_headers",
+]
 
 MODES: Final = ("auto", "2026-07-28", "2025-11-25")
 """Protocol eras a source can be pinned to."""
@@ -91,7 +102,7 @@ def _stdio(node: Node, expander: Expander, folder: Path) -> StdioSource:
     if any(space in command for space in " \t\n") and "args" not in node.object() and not Path(command).exists():
         raise node.child("command").error("is one program, without a shell; put its arguments into 'args'")
     args = tuple(expander.expand(item.text()) for item in _items(node, "args"))
-    env = _strings(node, "env", expander)
+    env = string_map(node, "env", expander)
     cwd = node.get("cwd")
     return StdioSource(
         name=node.key,
@@ -100,17 +111,18 @@ def _stdio(node: Node, expander: Expander, folder: Path) -> StdioSource:
         env=env,
         cwd=None if cwd is None else folder / Path(expander.expand(cwd.text())).expanduser(),
         mode=_mode(node),
-        output_mismatch=_mismatch(node),
+        output_mismatch=output_mismatch(node),
         connect_timeout_s=_timeout(node),
-        secrets=_secrets(expander.used, _references(node, "env", env)),
+        secrets=private_values(expander.used, _references(node, "env", env)),
     )
 
 
 def _remote(node: Node, expander: Expander) -> RemoteSource:
     url = _required(node, "url", "the address of the server", expander)
-    if not _is_http(url):
+    if not is_http(url):
         raise node.child("url").error("expected an address that starts with http:// or https://")
-    headers = _headers(node, expander)
+    headers = string_map(node, "headers", expander)
+    valid_headers(node, headers)
     kind = node.get("type")
     return RemoteSource(
         name=node.key,
@@ -118,9 +130,9 @@ def _remote(node: Node, expander: Expander) -> RemoteSource:
         url=url,
         headers=headers,
         mode=_mode(node),
-        output_mismatch=_mismatch(node),
+        output_mismatch=output_mismatch(node),
         connect_timeout_s=_timeout(node),
-        secrets=_secrets(expander.used, _references(node, "headers", headers)),
+        secrets=private_values(expander.used, _references(node, "headers", headers)),
     )
 
 
@@ -139,7 +151,8 @@ def _items(node: Node, key: str) -> Sequence[Node]:
     return () if member is None else member.items()
 
 
-def _strings(node: Node, key: str, expander: Expander) -> dict[str, str]:
+def string_map(node: Node, key: str, expander: Expander) -> dict[str, str]:
+    """The member `key` as a map of texts, expanded; empty where it is absent."""
     member = node.get(key)
     if member is None:
         return {}
@@ -153,17 +166,21 @@ def _scalar(node: Node) -> str:
     return node.text()
 
 
-def _headers(node: Node, expander: Expander) -> dict[str, str]:
-    headers = _strings(node, "headers", expander)
+def valid_headers(node: Node, headers: Mapping[str, str]) -> None:
+    """Refuse headers that HTTP cannot carry.
+
+    Raises:
+        ConfigError: a name or a value is none.
+    """
     for name, value in headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
             raise node.child("headers").error(f"{name!r} is not the name of a header")
         if not value.isprintable() or not value.isascii():
             raise node.child("headers").child(name).error("a header holds printable ASCII only")
-    return headers
 
 
-def _is_http(url: str) -> bool:
+def is_http(url: str) -> bool:
+    """Whether this is an address of HTTP that names a host."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -176,7 +193,8 @@ def _mode(node: Node) -> str:
     return "auto" if mode is None else mode.one_of(MODES)
 
 
-def _mismatch(node: Node) -> Literal["error", "warn"]:
+def output_mismatch(node: Node) -> Literal["error", "warn"]:
+    """The member `outputMismatch`."""
     mismatch = node.get("outputMismatch")
     return "error" if mismatch is None else cast(Literal["error", "warn"], mismatch.one_of(("error", "warn")))
 
@@ -196,6 +214,7 @@ def _references(node: Node, key: str, expanded: Mapping[str, str]) -> Iterable[s
     return (value for name, value in expanded.items() if "${" in str(written[name]))
 
 
-def _secrets(*groups: Iterable[str]) -> tuple[str, ...]:
+def private_values(*groups: Iterable[str]) -> tuple[str, ...]:
+    """Values that came from the environment and must not be shown, the longest first."""
     found = {value for group in groups for value in group if len(value) >= _SHORTEST_SECRET}
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
