@@ -7,7 +7,7 @@ GUEST  := src/codemodekit/sandboxes/quickjs/guest.wasm
 PARTS  := $(addprefix src/codemodekit/sandboxes/quickjs/guest/,build.py bake.py engine_edits.py engine_edits.txt shim.c prelude.js source.lock toolchain.lock)
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types fence unit bench fuzz soak conformance guest docs clean
+.PHONY: help demo test check lint types fence unit bench fuzz soak load conformance guest docs clean
 
 help:
 	@echo "make demo    install what the demo needs and show Code Mode at work"
@@ -15,6 +15,7 @@ help:
 	@echo "make check   the same without the slow tests"
 	@echo "make bench   measure, beside FastMCP's code mode where the same work exists there (ARGS=--quick)"
 	@echo "make fuzz    the random tests at greater length, with other cases each time (TIMES=20)"
+	@echo "make load    200 clients at once against a server over HTTP (ARGS='--clients 20 --runs 500 --json')"
 	@echo "make soak    20,000 mixed runs with faults; fails if anything leaks (ARGS='--runs 2000 --json')"
 	@echo "make conformance  the public MCP conformance suite against our server and our sources (npm)"
 	@echo "make guest   build the sandbox's WebAssembly guest (about a minute, once)"
@@ -52,6 +53,9 @@ bench: $(VENV)/.bench
 
 fuzz: $(VENV)/.test
 	@CODEMODEKIT_FUZZ=$(or $(TIMES),20) $(BIN)/python -m pytest -m fuzz
+
+load: $(VENV)/.test
+	@$(BIN)/python -m bench.load $(ARGS)
 
 soak: $(VENV)/.test
 	@$(BIN)/python -m tests.soak $(ARGS)

@@ -189,6 +189,13 @@ REQUIREMENTS: dict[str, str] = {
     "surface.eras": "Clients of both protocol eras are served.",
     "surface.conformance": "The public conformance suite finds nothing we do not name.",
     "surface.client-gone": "A client that goes leaves nothing running.",
+    # -- hosting -----------------------------------------------------------------------------------------------------
+    "host.serves": "Streamable HTTP serves clients of both eras, with and without sessions.",
+    "host.auth": "Bearer tokens or a verifier tell who asks; an address others can reach needs one.",
+    "host.guards": "Foreign pages, bodies over their limit and requests beyond a number at once are refused.",
+    "host.watched": "Health and readiness tell what a watcher needs, and no more.",
+    "host.ends": "A server that ends begins nothing more, and answers what it has begun.",
+    "host.workers": "Several processes share one address; one that dies is replaced.",
     # -- observation -------------------------------------------------------------------------------------------------
     "observe.events": "Lifecycle events come in order with an increasing sequence.",
     "observe.listeners": "A coroutine function that listens is awaited on the loop, any other is called in a thread; "

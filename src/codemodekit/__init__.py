@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from codemodekit.providers.mcp.sources import McpToolProvider, mcp
     from codemodekit.providers.openapi import OpenApiToolProvider, openapi
     from codemodekit.sandboxes.quickjs import QuickJsSandbox
+    from codemodekit.servers.embedding import create_code_mode_mcp
+    from codemodekit.servers.http import serve_code_mode_http
     from codemodekit.servers.stdio import serve_code_mode_stdio
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "TypeScriptChecker",
     "TypeScriptCompiler",
     "allow_all_tool_calls",
+    "create_code_mode_mcp",
     "define_tool",
     "deny_all_tool_calls",
     "diff_catalogs",
@@ -71,6 +74,7 @@ __all__ = [
     "policy_rules",
     "read_only_tool_calls",
     "register_code_mode_tools",
+    "serve_code_mode_http",
     "serve_code_mode_stdio",
 ]
 
@@ -94,6 +98,8 @@ _HOMES = {
     "codemodekit.providers.mcp.sources": ("McpToolProvider", "mcp"),
     "codemodekit.providers.openapi": ("OpenApiToolProvider", "openapi"),
     "codemodekit.sandboxes.quickjs": ("QuickJsSandbox",),
+    "codemodekit.servers.embedding": ("create_code_mode_mcp",),
+    "codemodekit.servers.http": ("serve_code_mode_http",),
     "codemodekit.servers.stdio": ("serve_code_mode_stdio",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -48,7 +48,7 @@ def test_the_version_is_one_line(cli: Run) -> None:
         (("zzz",), ("'zzz'", "codemodekit --help")),
         (("run",), ("codemodekit run:", "FILE|-")),
         (("run", "a.ts", "--polcy", "x"), ("--polcy", "--policy")),
-        (("serve", "--http", "127.0.0.1:1"), ("--http",)),
+        (("serve", "--htp", "127.0.0.1:1"), ("--htp", "--http")),
         (("search",), ("QUERY",)),
         (("search", "x", "--limit", "9"), ("--limit",)),
         (("search", "x", "--detail", "all"), ("--detail",)),

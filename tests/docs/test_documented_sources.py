@@ -67,7 +67,7 @@ EXPECTED: Final[dict[str, Any]] = {
         "joined by": True,
     },
 }  # fmt: skip
-RUN_ELSEWHERE: Final = {"serve", "failing_tools"}
+RUN_ELSEWHERE: Final = {"serve", "serve_http", "failing_tools"}
 
 
 def test_every_documented_source_is_run() -> None:

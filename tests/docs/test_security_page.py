@@ -28,6 +28,8 @@ SECURITY = (
     "error.host",
     "schema.",
     "mcp.",
+    "openapi.",
+    "host.",
 )
 """Beginnings of the ids that are about security as a whole."""
 
@@ -41,6 +43,11 @@ ELSEWHERE = {
     "mcp.list-changed",
     "mcp.cancel-progress",
     "mcp.app-only",
+    "openapi.bodies",
+    "openapi.answers",
+    "openapi.schemas",
+    "host.serves",
+    "host.workers",
 }
 
 

@@ -41,7 +41,11 @@ class CodeModeSurface(Protocol):
     """The part of a `CodeMode` that is offered to a model."""
 
     async def run(
-        self, code: str, *, context: JsonValue = None, on_progress: Callable[[Any], None] | None = None
+        self,
+        code: str,
+        *,
+        context: JsonValue = None,
+        on_progress: Callable[[Any], None] | None = None,
     ) -> RunOutcome: ...
 
     async def search_tools(
@@ -56,9 +60,15 @@ class CodeModeSurface(Protocol):
 
 
 def register_code_mode_tools(
-    server: MCPServer[Any] | Server[Any], *, code_mode: CodeModeSurface, search: bool = True
+    server: MCPServer[Any] | Server[Any],
+    *,
+    code_mode: CodeModeSurface,
+    search: bool = True,
+    principal_of: Callable[[ServerRequestContext[Any, Any]], Any] | None = None,
 ) -> None:
     """Add `run_typescript`, and `search_tools` unless `search` is False, to a server.
+
+    `principal_of` tells from a request's context who runs its program; the policy sees the answer.
 
     On a low-level `Server`, register after its own tool handlers: a later handler for `tools/list` replaces this one.
 
@@ -68,7 +78,11 @@ def register_code_mode_tools(
     tools = surface_tools(search=search)
     if isinstance(server, MCPServer):
         _refuse_taken_names(server, {tool["name"] for tool in tools})
-    _Surface(code_mode, tools).install(_low_level(server))
+    _Surface(code_mode, tools, principal_of or _nobody).install(_low_level(server))
+
+
+def _nobody(_context: _Context) -> None:
+    """A server that does not know who asks."""
 
 
 def _low_level(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
@@ -86,8 +100,11 @@ def _refuse_taken_names(server: MCPServer[Any], names: set[str]) -> None:
 class _Surface:
     """The two tools in front of whatever handlers the server had."""
 
-    def __init__(self, code_mode: CodeModeSurface, tools: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, code_mode: CodeModeSurface, tools: list[dict[str, Any]], principal_of: Callable[[_Context], Any]
+    ) -> None:
         self._code_mode = code_mode
+        self._principal_of = principal_of
         self._tools = [types.Tool.model_validate(tool, by_name=False) for tool in tools]
         self._calls: dict[str, Callable[[_Context, Mapping[str, Any]], Awaitable[types.CallToolResult]]] = {
             RUN: self._run,
@@ -138,7 +155,10 @@ class _Surface:
     async def _run(self, ctx: _Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
         given = run_arguments(arguments)
         async with forwarding(ctx.session.report_progress) as on_progress:
-            result = await self._code_mode.run(given.code, context=given.context, on_progress=on_progress)
+            # a surface that knows no principals is not told of one
+            who = {} if (principal := self._principal_of(ctx)) is None else {"principal": principal}
+            run: Any = self._code_mode.run
+            result: RunOutcome = await run(given.code, context=given.context, on_progress=on_progress, **who)
         wire = _unicode(result.to_wire())
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=run_text(wire))],

