@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from codemodekit._json import JsonValue
 from codemodekit.catalog.patterns import CONTENT, CONTENT_SIZE, pattern_cost
 from codemodekit.catalog.schema_references import References, refers
+from codemodekit.catalog.schema_values import size
 
 __all__ = ["TOO_COSTLY", "Charge", "Cost", "Survey", "cost_of"]
 
@@ -220,28 +221,15 @@ def _compared(schema: dict[str, Any]) -> int:
     """Values compared one by one; texts alone, and integers alone, are found by their hash."""
     options = _list(schema.get("enum"))
     kinds = {type(option) for option in options}
-    found = 0 if kinds in ({str}, {int}) else size_of(options)
-    return found + (size_of(schema["const"]) if isinstance(schema.get("const"), dict | list) else 0)
+    found = 0 if kinds in ({str}, {int}) else size(options)
+    return found + (size(schema["const"]) if isinstance(schema.get("const"), dict | list) else 0)
 
 
 def _words(schema: dict[str, Any]) -> int:
-    said = 1 + size_of(schema.get("enum")) + size_of(schema.get("const")) + _length(schema.get("required"))
+    said = 1 + size(schema.get("enum")) + size(schema.get("const")) + _length(schema.get("required"))
     for keyword in ("dependentRequired", "dependencies"):
         said += sum(_length(names) for names in _dict(schema.get(keyword)).values())
     return said + len(_dict(schema.get("patternProperties")))
-
-
-def size_of(value: JsonValue) -> int:
-    """Number of nodes of a value."""
-    pending, seen = [value], 0
-    while pending:
-        node = pending.pop()
-        seen += 1
-        if isinstance(node, dict):
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
-    return seen
 
 
 # --- the walk ---------------------------------------------------------------------------------------------------------

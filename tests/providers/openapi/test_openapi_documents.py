@@ -482,6 +482,7 @@ async def test_the_output_schema_is_that_of_the_answers_that_succeed(responses: 
     assert tool.output_schema == expected
 
 
+@pytest.mark.proves("openapi.documents", "sandbox.off-loop")
 async def test_reading_does_not_hold_up_the_loop() -> None:
     """A document is read in a thread; the loop turns meanwhile."""
     spec = document("http://a", "/x")
@@ -499,8 +500,3 @@ async def test_reading_does_not_hold_up_the_loop() -> None:
         assert len(await tools(spec)) == 3000
         group.cancel_scope.cancel()
     assert turns > 10
-
-
-test_reading_does_not_hold_up_the_loop = pytest.mark.proves("openapi.documents", "sandbox.off-loop")(
-    test_reading_does_not_hold_up_the_loop
-)

@@ -33,7 +33,7 @@ _NOT_PARAMETERS: Final = frozenset({"accept", "content-type", "authorization"})
 """Headers that a parameter has no say in."""
 
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
-_VARIABLE: Final = re.compile(r"\{([^{}]+)\}")
+"""Where a parameter goes in a path, and a variable in the address of a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,8 @@ class _Reader:
         for path, item in member(self._document.root, "paths").items():
             if not str(path).startswith("x-"):
                 self._path(str(path), item, unread)
-        for what in ("webhooks",):
-            if member(self._document.root, what):
-                unread[what] = len(member(self._document.root, what))
+        if webhooks := member(self._document.root, "webhooks"):
+            unread["webhooks"] = len(webhooks)
         self.notes += [
             f"{count} {what} are not offered: they are calls the API makes" for what, count in unread.items()
         ]
@@ -176,9 +175,8 @@ class _Reader:
         schema: JsonValue = parameter.get("schema", {})
         as_json = False
         if content:
-            media_type, media = next(iter(content.items()))
+            media_type = next(iter(content))
             schema, as_json = member(content, media_type).get("schema", {}), is_json(media_type)
-            del media
         style = parameter.get("style", DEFAULT_STYLES[place])
         if style not in _STYLES_OF[place]:
             raise _Unusable(f"parameter {name!r} has the style {style!r}, which {place} does not know")
@@ -205,15 +203,14 @@ class _Reader:
         accepted: dict[str, None] = {}
         schemas: list[JsonObject | bool] = []
         described = empty = True
-        for status, response in self._successes(operation):
+        for response in self._successes(operation):
             content = {
                 media_type_of(kind): member(member(response, "content"), kind) for kind in member(response, "content")
             }
             accepted |= dict.fromkeys(content)
             json_kinds = [kind for kind in content if is_json(kind)]
             if not content:
-                if status not in ("default",):
-                    schemas.append({"type": "null"})
+                schemas.append({"type": "null"})
                 continue
             empty = False
             described = described and len(json_kinds) == len(content) and "schema" in content[json_kinds[0]]
@@ -226,10 +223,10 @@ class _Reader:
             return accept, None
         return accept, unique[0] if len(unique) == 1 else {"anyOf": unique}
 
-    def _successes(self, operation: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _successes(self, operation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         for status, response in member(operation, "responses").items():
             if re.fullmatch(r"2(?:\d\d|XX)", str(status).upper()):
-                yield str(status), self._document.follow(response)
+                yield self._document.follow(response)
 
 
 class _Servers:
@@ -267,7 +264,7 @@ class _Servers:
     def _address(self, server: Mapping[str, Any]) -> str:
         url = str(server.get("url") or "/")
         declared = member(server, "variables")
-        for name in _VARIABLE.findall(url):
+        for name in _SLOT.findall(url):
             value = self._variables.get(name, member(declared, name).get("default"))
             if value is None:
                 raise _Unusable(f"its server has a variable {name!r} without a value; set 'baseUrl'")

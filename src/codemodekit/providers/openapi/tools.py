@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from codemodekit._json import JsonObject
 from codemodekit.contracts import ToolAnnotations, ToolDefinition
 from codemodekit.providers.openapi.operation import Operation
 from codemodekit.shared_definitions import SharedDefinitions
 
-__all__ = ["OutputMismatch", "define", "is_wanted"]
-
-OutputMismatch = Any
+__all__ = ["define", "is_wanted"]
 
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 _IDEMPOTENT: Final = _READS | {"PUT", "DELETE"}
@@ -25,7 +23,7 @@ def is_wanted(name: str, include: Iterable[str], exclude: Iterable[str]) -> bool
     return any(fnmatchcase(name, glob) for glob in include) and not any(fnmatchcase(name, glob) for glob in exclude)
 
 
-def define(operation: Operation, table: SharedDefinitions, output_mismatch: OutputMismatch) -> ToolDefinition:
+def define(operation: Operation, table: SharedDefinitions, output_mismatch: Literal["error", "warn"]) -> ToolDefinition:
     """The tool of an operation."""
     return ToolDefinition(
         name=operation.name,
